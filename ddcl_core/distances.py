@@ -12,6 +12,7 @@ Source: Cirrincione and Kumar, arXiv 2604.03850 (2026), section on the readout l
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -109,37 +110,40 @@ def as_working_dtype(z: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
     return z.to(dtype), prototypes.to(dtype)
 
 
-def _rows(z: Tensor, prototypes: Tensor, chunk_elements: int) -> list[slice]:
-    """Slices of tokens, each with at most `chunk_elements` differences (and at least one token)."""
+def _chunks(z: Tensor, prototypes: Tensor, chunk_elements: int) -> Iterator[tuple[slice, Tensor]]:
+    """Rows of tokens and their differences z_n - p_k as (K, n, d): contiguous sums over n and d are the fast ones."""
     step = max(1, chunk_elements // max(1, prototypes.numel()))
-    return [slice(start, start + step) for start in range(0, max(1, z.shape[0]), step)]
+    for start in range(0, max(1, z.shape[0]), step):
+        rows = slice(start, start + step)
+        yield rows, z[rows] - prototypes[:, None]
 
 
 def _join(parts: list[Tensor]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
+    return parts[0].contiguous() if len(parts) == 1 else torch.cat(parts)
 
 
 class _SquaredDistances(torch.autograd.Function):
-    """dz_n = 2 sum_k g_nk (z_n - p_k),  dp_k = -2 sum_n g_nk (z_n - p_k); elementwise, so autocast leaves it alone."""
+    """dz_n = 2 sum_k g_nk (z_n - p_k),  dp_k = -2 sum_n g_nk (z_n - p_k)."""
 
     @staticmethod
     def forward(ctx, z: Tensor, prototypes: Tensor, chunk: int) -> Tensor:
         ctx.save_for_backward(z, prototypes)
         ctx.chunk = chunk
-        return _join([(z[s, None] - prototypes).square_().sum(-1) for s in _rows(z, prototypes, chunk)])
+        return _join([diff.square_().sum(-1).mT for _, diff in _chunks(z, prototypes, chunk)])
 
     @staticmethod
     def backward(ctx, grad: Tensor):
         z, prototypes = ctx.saved_tensors
         want_z, want_p, _ = ctx.needs_input_grad
-        grad_z, grad_p = [], 0.0
-        for s in _rows(z, prototypes, ctx.chunk):
-            flow = 2.0 * grad[s, :, None] * (z[s, None] - prototypes)  # n, K, d
-            if want_z:
-                grad_z.append(flow.sum(1))
-            if want_p:
-                grad_p = grad_p - flow.sum(0)
-        return _join(grad_z) if want_z else None, grad_p if want_p else None, None
+        grad_z, grad_p = [], []
+        flow = 2.0 * grad.mT  # K, N
+        with torch.autocast(grad.device.type, enabled=False):
+            for rows, diff in _chunks(z, prototypes, ctx.chunk):
+                if want_z:
+                    grad_z.append((diff * flow[:, rows, None]).sum(0))
+                if want_p:
+                    grad_p.append((flow[:, None, rows] @ diff).squeeze(1))
+        return _join(grad_z) if want_z else None, -sum(grad_p) if want_p else None, None
 
 
 class _Residuals(torch.autograd.Function):
@@ -149,7 +153,8 @@ class _Residuals(torch.autograd.Function):
     def forward(ctx, z: Tensor, prototypes: Tensor, q: Tensor, chunk: int) -> Tensor:
         ctx.save_for_backward(z, prototypes, q)
         ctx.chunk = chunk
-        return _join([((z[s, None] - prototypes) * q[s, :, None]).sum(1) for s in _rows(z, prototypes, chunk)])
+        weights = q.mT[..., None]  # K, N, 1
+        return _join([diff.mul_(weights[:, rows]).sum(0) for rows, diff in _chunks(z, prototypes, chunk)])
 
     @staticmethod
     def backward(ctx, grad: Tensor):
@@ -157,8 +162,7 @@ class _Residuals(torch.autograd.Function):
         want_z, want_p, want_q, _ = ctx.needs_input_grad
         grad_q = None
         if want_q:
-            rows = _rows(z, prototypes, ctx.chunk)
-            grad_q = _join([((z[s, None] - prototypes) * grad[s, None]).sum(-1) for s in rows])
+            grad_q = _join([(diff * grad[rows]).sum(-1).mT for rows, diff in _chunks(z, prototypes, ctx.chunk)])
         with torch.autocast(grad.device.type, enabled=False):
             grad_p = -(q.mT @ grad) if want_p else None
         return grad if want_z else None, grad_p, grad_q, None

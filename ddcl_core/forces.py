@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ddcl_core.losses import quantization_losses
+from ddcl_core.losses import split
 
 
 class Forces(NamedTuple):
@@ -33,7 +33,7 @@ def forces(z: Tensor, prototypes: Tensor, temperature: float, mask: Tensor | Non
     """
     with torch.enable_grad():
         free = prototypes.detach().clone().requires_grad_()
-        losses = quantization_losses(z.detach(), free, temperature, mask)
-        (ols,) = torch.autograd.grad(losses.ols, free, retain_graph=True)
-        (variance,) = torch.autograd.grad(losses.variance, free)
+        parts = split(z.detach(), free, temperature, mask)
+        (ols,) = torch.autograd.grad(parts.ols, free, retain_graph=True)
+        (variance,) = torch.autograd.grad(parts.variance, free)
     return Forces(-ols, -variance, -(ols + variance))

@@ -15,12 +15,20 @@ that of Rose, Gurewitz and Fox, Phys. Rev. Lett. 65 (1990), up to the factor T.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ddcl_core.distances import check_temperature, excess_over_nearest, residuals, squared_distances
+from ddcl_core.distances import (
+    as_working_dtype,
+    check_temperature,
+    excess_over_nearest,
+    residuals,
+    squared_distances,
+)
 from ddcl_core.errors import InputError
 
 PAIRWISE_LIMIT = 512
@@ -57,38 +65,59 @@ def quantization_losses(
 
     Raises InputError for T <= 0 or not finite, for no tokens at all, and for shapes that do not fit.
     """
+    with torch.autocast(z.device.type, enabled=False):
+        part = split(z, prototypes, temperature, mask)
+        log_k = math.log(part.q.shape[-1])
+        # log(1/K sum_k e^-x) through expm1 and log1p keeps F~ exact for large T, where F is -T log K and a small rest
+        lift = torch.log1p(torch.expm1(-part.excess).mean(-1))  # N, in [-log K, 0]
+        total = part.mean((part.q * part.distances).sum(-1))
+        entropy = part.mean((part.q * part.excess).sum(-1) + (lift + log_k))
+        normalized = part.mean(part.nearest.squeeze(-1) - part.temperature * lift)
+        free_energy = normalized - part.mean(torch.full_like(lift, part.temperature * log_k))
+        q, centroids = part.q, part.q @ part.prototypes  # N, K and N, d
+        if part.real is not None:
+            q, centroids = q * part.real[:, None], centroids * part.real[:, None]
+    lead = z.shape[:-1]
+    return QuantizationLosses(
+        total, part.ols, part.variance, entropy, free_energy, normalized,
+        q.view(*lead, -1), part.distances.view(*lead, -1), centroids.view(*lead, -1),
+    )  # fmt: skip
+
+
+class Split(NamedTuple):
+    """The two parts of L_q and what they were made from; see `split`."""
+
+    ols: Tensor  # 0-d
+    variance: Tensor  # 0-d
+    q: Tensor  # N, K
+    distances: Tensor  # N, K
+    excess: Tensor  # N, K: (d_nk - nearest) / T
+    nearest: Tensor  # N, 1
+    prototypes: Tensor  # K, d, in the working dtype
+    temperature: float
+    real: Tensor | None  # N
+    mean: Callable[[Tensor], Tensor]  # (N,) -> 0-d over real tokens
+
+
+def split(z: Tensor, prototypes: Tensor, temperature: float, mask: Tensor | None = None) -> Split:
+    """L_OLS and V alone, for callers that need no more (the forces). Arguments as for `quantization_losses`."""
     temperature = check_temperature(temperature)
     lead = z.shape[:-1]
     if not lead or lead.numel() == 0:
         raise InputError(f"There are no tokens in z of shape {tuple(z.shape)}; give at least one token of d numbers.")
-    real = _real_tokens(mask, lead)  # (N,) or None
+    real = _real_tokens(mask, lead)
     with torch.autocast(z.device.type, enabled=False):
         flat = z.reshape(-1, z.shape[-1])  # B, T, d -> N, d
         if real is not None:
             flat = torch.where(real[:, None], flat, flat.new_zeros(()))
+        flat, prototypes = as_working_dtype(flat, prototypes)
         distances = squared_distances(flat, prototypes)  # N, K
-        prototypes, flat = prototypes.to(distances.dtype), flat.to(distances.dtype)
         excess, nearest = excess_over_nearest(distances, temperature)
         q = torch.softmax(-excess, dim=-1)  # N, K
-        residual = residuals(flat, prototypes, q)  # N, d
         mean = _token_mean(real, flat)
-
-        ols = mean(residual.square().sum(-1))
+        ols = mean(residuals(flat, prototypes, q).square().sum(-1))
         variance = mean(_token_variance(q, prototypes))
-        total = mean((q * distances).sum(-1))
-        entropy = mean((q * excess).sum(-1) + torch.logsumexp(-excess, dim=-1))
-        # expm1 and log1p keep F~ exact for large T, where F is -T log K plus a small rest
-        lift = torch.log1p(torch.expm1(-excess).mean(-1))
-        normalized = mean(nearest.squeeze(-1) - temperature * lift)
-        free_energy = normalized - (temperature * math.log(q.shape[-1]) if real is None else _share(real, temperature, q))
-
-        centroids = q @ prototypes  # N, d
-        if real is not None:
-            q, centroids = q * real[:, None], centroids * real[:, None]
-    return QuantizationLosses(
-        total, ols, variance, entropy, free_energy, normalized,
-        q.view(*lead, -1), distances.view(*lead, -1), centroids.view(*lead, -1),
-    )  # fmt: skip
+    return Split(ols, variance, q, distances, excess, nearest, prototypes, temperature, real, mean)
 
 
 _FIELD = {"L_q": "total", "F": "free_energy", "L_OLS": "ols", "V": "variance"}
@@ -124,7 +153,7 @@ def _real_tokens(mask: Tensor | None, lead: torch.Size) -> Tensor | None:
     return mask.reshape(-1).to(torch.bool)
 
 
-def _token_mean(real: Tensor | None, like: Tensor):
+def _token_mean(real: Tensor | None, like: Tensor) -> Callable[[Tensor], Tensor]:
     """A function (N,) -> 0-d: the mean over real tokens, zero if there is none."""
     if real is None:
         return torch.mean
@@ -132,7 +161,3 @@ def _token_mean(real: Tensor | None, like: Tensor):
     weights = weights / weights.sum().clamp(min=1.0)
     return lambda values: (weights * values).sum()
 
-
-def _share(real: Tensor, temperature: float, q: Tensor) -> Tensor:
-    """T log K if any token is real, else zero, without asking the device which."""
-    return real.any().to(q.dtype) * (temperature * math.log(q.shape[-1]))

@@ -58,7 +58,7 @@ def compute_metrics(
 
 
 def usage(assignments: Tensor, mask: Tensor | None = None) -> Tensor:
-    """u_k = mean_n q_nk over real tokens: (..., K) with mask (...) -> (K,); sums to one, or zero without real tokens."""
+    """u_k = mean_n q_nk over real tokens: (..., K) with mask (...) -> (K,); sums to one (to zero without any)."""
     q = assignments.detach().reshape(-1, assignments.shape[-1])  # N, K
     if mask is None:
         return q.mean(0)
