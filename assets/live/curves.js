@@ -1,0 +1,214 @@
+// Five small charts that share their time with the maps: solid for the left panel, dashed for the right.
+import { drawArea, drawAxes, drawLine, makeScales, MARGIN } from "./axes.js";
+import { h, rich, setText } from "./dom.js";
+import { format, niceCeil } from "./numbers.js";
+import { CHARTS, criticalNote, increases } from "./text.js";
+
+const DASH = [[], [5, 3.5], [1.5, 2.5]];
+const KINDS = ["loss", "free", "separation", "effective", "critical"];
+
+/** Smallest and largest finite value of some columns over several histories. */
+export function range(histories, columns) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const history of histories) {
+    for (const name of columns) {
+      const column = history.column(name);
+      if (column < 0) continue;
+      for (let i = 0; i < history.count; i++) {
+        const value = history.value(i, column);
+        if (Number.isFinite(value)) {
+          if (value < low) low = value;
+          if (value > high) high = value;
+        }
+      }
+    }
+  }
+  return [low, high];
+}
+
+class Chart {
+  constructor(kind) {
+    this.kind = kind;
+    this.title = h("h4", {}, ...rich(CHARTS[kind].title));
+    this.values = h("div", { class: "chart-values" });
+    this.canvas = h("canvas", { role: "img" });
+    this.veil = h("div", { class: "veil", hidden: true });
+    this.hint = h("p", { class: "hint" }, ...rich(CHARTS[kind].hint));
+    this.head = h("div", { class: "chart-head" }, this.title);
+    this.node = h("section", { class: `chart chart-${kind}`, "data-testid": `chart-${kind}` }, this.head, this.values,
+      h("div", { class: "plot" }, this.canvas, this.veil), this.hint);
+    this.g = this.canvas.getContext("2d");
+    this.key = "";
+  }
+
+  fit() {
+    const [w, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    if (this.w !== w || this.h !== height || this.ratio !== ratio) {
+      Object.assign(this, { w, h: height, ratio, key: "" });
+      this.canvas.width = Math.max(1, Math.round(w * ratio));
+      this.canvas.height = Math.max(1, Math.round(height * ratio));
+    }
+  }
+}
+
+export class Curves {
+  constructor(onFree) {
+    this.charts = KINDS.map((kind) => new Chart(kind));
+    this.node = h("div", { class: "charts", "data-testid": "charts" }, ...this.charts.map((c) => c.node));
+    this.free = "F_tilde";
+    this.turn = 0;
+    this.toggle = h("button", { class: "mini", type: "button", "data-testid": "toggle-free", onclick: () => this.swap(onFree) }, "show F");
+    this.charts[1].head.append(this.toggle);
+  }
+
+  swap(onFree) {
+    this.setFree(this.free === "F" ? "F_tilde" : "F");
+    onFree?.(this.free);
+  }
+
+  setFree(name) {
+    this.free = name;
+    const chart = this.charts[1];
+    chart.title.replaceChildren(...rich(name === "F" ? CHARTS.free.other : CHARTS.free.title));
+    chart.hint.replaceChildren(...rich(name === "F" ? CHARTS.free.otherHint : CHARTS.free.hint));
+    setText(this.toggle, name === "F" ? "show F̃" : "show F");
+    chart.key = "";
+  }
+
+  /** Redraw one chart whose data changed (in turn, so no frame carries all five); all with `every`. */
+  draw(s, every = false) {
+    for (let n = 0; n < this.charts.length; n++) {
+      const chart = this.charts[(this.turn + n) % this.charts.length];
+      chart.fit();
+      const key = [s.version, s.themeVersion, s.upTo, chart.w, this.free].join();
+      if (key === chart.key || !chart.w) continue;
+      chart.key = key;
+      this.paint(chart, s);
+      if (!every) {
+        this.turn = (this.turn + n + 1) % this.charts.length;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  paint(chart, s) {
+    const { g } = chart;
+    g.setTransform(chart.ratio, 0, 0, chart.ratio, 0, 0);
+    g.clearRect(0, 0, chart.w, chart.h);
+    const box = { x: MARGIN.left, y: MARGIN.top, w: chart.w - MARGIN.left - MARGIN.right, h: chart.h - MARGIN.top - MARGIN.bottom };
+    this[chart.kind === "free" ? "paintFree" : chart.kind](chart, s, box);
+  }
+
+  loss(chart, s, box) {
+    const [, high] = range([...s.histories, ...s.ghosts], ["L_q"]);
+    const gap = 10;
+    const width = (box.w - gap * (s.histories.length - 1)) / s.histories.length;
+    chart.boxes = s.histories.map((_, p) => ({ ...box, x: box.x + p * (width + gap), w: width }));
+    s.histories.forEach((history, p) => {
+      const scales = makeScales(chart.boxes[p], s.steps, 0, niceCeil(high), false);
+      drawAxes(chart.g, s.theme, scales, p === 0);
+      const [ols, total] = [history.column("L_OLS"), history.column("L_q")];
+      drawArea(chart.g, history, scales, s.upTo, -1, ols, s.theme.ols, 0.5);
+      drawArea(chart.g, history, scales, s.upTo, ols, total, s.theme.variance, 0.6);
+      drawLine(chart.g, history, total, scales, s.upTo, { color: s.theme.ink, width: 1.3, dash: DASH[p] });
+      if (s.ghosts[p]) drawLine(chart.g, s.ghosts[p], total, scales, s.steps, { color: s.theme.faded, width: 1.2, opacity: 0.6 });
+    });
+  }
+
+  lines(chart, s, box, columns, low, high, log = false) {
+    const scales = makeScales(box, s.steps, low, high, log);
+    drawAxes(chart.g, s.theme, scales);
+    chart.boxes = [box];
+    s.ghosts.forEach((history, p) => history && drawLine(chart.g, history, history.column(columns[0].name), scales, s.steps,
+      { color: s.theme.panels[p % 2], width: 1.2, dash: DASH[p], opacity: 0.32 }));
+    s.histories.forEach((history, p) => {
+      for (const { name, width, opacity, color } of columns) {
+        drawLine(chart.g, history, history.column(name), scales, s.upTo,
+          { color: color ?? s.theme.panels[p % 2], width, opacity, dash: DASH[p] });
+      }
+    });
+    return scales;
+  }
+
+  paintFree(chart, s, box) {
+    let [low, high] = range([...s.histories, ...s.ghosts], [this.free]);
+    if (!(high >= low)) [low, high] = [0, 1];
+    const pad = Math.max((high - low) * 0.08, Math.abs(high) * 1e-3, 1e-9);
+    this.lines(chart, s, box, [{ name: this.free, width: 1.9 }], low - pad, high + pad);
+  }
+
+  separation(chart, s, box) {
+    const [, high] = range([...s.histories, ...s.ghosts], ["weighted_separation", "separation_mean"]);
+    this.lines(chart, s, box, [{ name: "weighted_separation", width: 2.1 }, { name: "separation_mean", width: 1.1, opacity: 0.75 }], 0, niceCeil(high));
+  }
+
+  effective(chart, s, box) {
+    this.lines(chart, s, box, [{ name: "effective_prototypes", width: 2 }], 0, niceCeil(s.prototypes));
+  }
+
+  critical(chart, s, box) {
+    const clean = (x, other) => (Number.isFinite(x) && x > 0 ? x : other);
+    const [cold, hot] = range(s.histories, ["temperature"]);
+    let [low, high] = range(s.histories, ["critical_temperature"]);
+    low = Math.max(Math.min(clean(low, cold), clean(cold, 1)), clean(hot, 1) * 1e-3);
+    high = Math.max(clean(high, hot), clean(hot, 1));
+    [low, high] = [10 ** Math.floor(Math.log10(clean(low, 0.1) * 0.9)), 10 ** Math.ceil(Math.log10(clean(high, 10) * 1.1))];
+    const scales = this.lines(chart, s, box, [{ name: "critical_temperature", width: 2 }], low, high, true);
+    s.histories.forEach((history, p) => {
+      drawLine(chart.g, history, history.column("temperature"), scales, s.upTo, { color: s.theme.ink, width: 1.2, dash: p ? [5, 3.5] : [], opacity: 0.85 });
+      this.hotBar(chart.g, s, history, scales, p);
+    });
+  }
+
+  /** A bar at the foot over the steps at which T was above T_c. */
+  hotBar(g, s, history, scales, p) {
+    const [critical, temperature] = [history.column("critical_temperature"), history.column("temperature")];
+    const y = scales.box.y + scales.box.h - 4 - 5 * p;
+    g.fillStyle = s.theme.panels[p % 2];
+    for (let i = 0; i < history.count && history.steps[i] <= s.upTo; i++) {
+      if (!(history.value(i, temperature) > history.value(i, critical))) continue;
+      let end = i;
+      while (end + 1 < history.count && history.steps[end + 1] <= s.upTo && history.value(end + 1, temperature) > history.value(end + 1, critical)) end++;
+      const next = scales.x(history.steps[Math.min(end + 1, history.count - 1)]);
+      g.fillRect(scales.x(history.steps[i]), y, Math.max(2, next - scales.x(history.steps[i])), 3);
+      i = end;
+    }
+  }
+
+  /** Numbers at the shown step; and the veil over what lies after it while scrubbing. */
+  readout(s, step, scrubbing) {
+    const at = (p, name) => s.histories[p].value(Math.max(0, s.histories[p].rowAt(step)), s.histories[p].column(name));
+    const each = (write) => s.histories.map((history, p) => (history.count ? write(p) : "–"));
+    this.write(0, s, each((p) => `${format(at(p, "L_q"))} = ${format(at(p, "L_OLS"))} + ${format(at(p, "V"))}`));
+    this.write(1, s, each((p) => `${format(at(p, this.free))}${this.free === "F" ? "" : `, ${increases(at(p, "F_tilde_increases"))}`}`));
+    this.write(2, s, each((p) => format(at(p, "weighted_separation"))));
+    this.write(3, s, each((p) => `${format(at(p, "effective_prototypes"))} of ${s.prototypes}`));
+    this.write(4, s, each((p) => {
+      const [critical, temperature] = [at(p, "critical_temperature"), at(p, "temperature")];
+      const note = criticalNote("", critical);
+      return note ? note.slice(2) : `${format(critical)} ${critical < temperature ? "< T" : "> T"} ${format(temperature)}`;
+    }));
+    for (const chart of this.charts) {
+      chart.veil.hidden = !scrubbing || !chart.boxes;
+      if (chart.veil.hidden) continue;
+      const box = chart.boxes[0];
+      const x = box.x + (Math.min(step, s.steps) / Math.max(1, s.steps)) * box.w;
+      chart.veil.style.transform = `translateX(${x.toFixed(1)}px)`;
+      chart.veil.style.width = chart.boxes.length > 1 ? "2px" : `${Math.max(2, chart.w - x)}px`;
+    }
+  }
+
+  write(index, s, texts) {
+    const { values, canvas, kind } = this.charts[index];
+    while (values.children.length < texts.length) {
+      const p = values.children.length;
+      values.append(h("span", { class: `key panel-${p}` }, h("i", { class: "line" }), h("span", {})));
+    }
+    while (values.children.length > texts.length) values.lastChild.remove();
+    texts.forEach((text, p) => setText(values.children[p].lastChild, text));
+    const label = `${CHARTS[kind].title}: ${texts.map((t, p) => `${s.labels[p]} ${t}`).join("; ")}`;
+    if (canvas.getAttribute("aria-label") !== label) canvas.setAttribute("aria-label", label);
+  }
+}

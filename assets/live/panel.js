@@ -1,0 +1,194 @@
+// One map: tokens, prototypes, trails and forces of one run on a canvas, at any shown time.
+import { discRadius, arrowLength, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
+import { strengthLevel } from "./sprites.js";
+import { MAP_UNIT } from "./store.js";
+import { transformOf } from "./viewport.js";
+
+const lerp = (a, b, u) => a + (b - a) * u;
+
+/** Entry-wise a + (b - a) u of two arrays; the first when they do not fit. */
+function between(a, b, u) {
+  if (!a || !b || u === 0 || a.length !== b.length) return a;
+  const out = new Float32Array(a.length);
+  for (let i = 0; i < a.length; i++) out[i] = a[i] + (b[i] - a[i]) * u;
+  return out;
+}
+
+/** Positions of one part on the shown map; `morph` 0 is PCA, 1 UMAP, between them while the map is changed. */
+function placed(a, b, u, part, morph) {
+  const pca = between(a[part].pca, b[part].pca, u);
+  const umap = between(a[part].umap, b[part].umap, u);
+  if (!umap || morph === 0) return pca;
+  return !pca || morph === 1 ? umap : between(pca, umap, morph);
+}
+
+export class MapPanel {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.g = canvas.getContext("2d", { alpha: false });
+    this.width = this.height = 0;
+    this.ratio = 1;
+    this.ground = null;
+    this.groundKey = "";
+    this.joined = new Set();
+    this.screen = new Float32Array(0); // x, y of every token as drawn, for hits
+    this.spots = [];
+    this.shown = null;
+  }
+
+  /** Fit the canvas to its CSS size; true when it changed. */
+  resize() {
+    const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    if (w === this.width && h === this.height && ratio === this.ratio) return false;
+    Object.assign(this, { width: w, height: h, ratio });
+    this.canvas.width = Math.max(1, Math.round(w * ratio));
+    this.canvas.height = Math.max(1, Math.round(h * ratio));
+    this.groundKey = "";
+    return true;
+  }
+
+  /** The still part: field and reference cloud, kept as a picture until zoom, size, map or theme change. */
+  paintGround(s, scale, x0, y0) {
+    const key = [s.view.x, s.view.y, s.view.zoom, s.morph, s.themeVersion, s.mapVersion, this.width, this.height].join();
+    if (key === this.groundKey) return;
+    if (!this.ground || this.ground.width !== this.canvas.width || this.ground.height !== this.canvas.height) {
+      this.ground = new OffscreenCanvas(this.canvas.width, this.canvas.height);
+    }
+    const g = this.ground.getContext("2d", { alpha: false });
+    g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    g.fillStyle = s.theme.field;
+    g.fillRect(0, 0, this.width, this.height);
+    g.fillStyle = s.theme.ink;
+    for (const [kind, weight] of [["pca", 1 - s.morph], ["umap", s.morph]]) {
+      const points = s.maps[kind]?.reference;
+      if (!points || weight <= 0) continue;
+      g.globalAlpha = (s.theme.dark ? 0.16 : 0.13) * weight;
+      for (let i = 0; i < points.length; i += 2) {
+        g.fillRect(x0 + points[i] * MAP_UNIT * scale - 1, y0 - points[i + 1] * MAP_UNIT * scale - 1, 2, 2);
+      }
+    }
+    g.globalAlpha = 1;
+    this.groundKey = key;
+  }
+
+  /**
+   * Draw the moment `s.time` of `s.store`. s: {store, time, theme, themeVersion, view, morph, maps, mapVersion,
+   * settings: {color, forces, trails}, selected, atlas, labels, arrowReference, prototypes}.
+   */
+  draw(s) {
+    const { g, width, height, ratio } = this;
+    if (!width || !height) return;
+    const [scale, x0, y0] = transformOf(s.view, width, height);
+    this.paintGround(s, scale, x0, y0);
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.drawImage(this.ground, 0, 0);
+    this.shown = null;
+    const found = s.store.bracket(s.time);
+    if (!found) return;
+    const [a, b, u] = found;
+    const kind = s.morph > 0.5 ? "umap" : "pca";
+    this.drawTokens(s, a, b, u, scale, x0, y0);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const toX = (x) => x0 + x * scale;
+    const toY = (y) => y0 - y * scale;
+    const heads = placed(a, b, u, "prototypes", s.morph);
+    if (!heads) return;
+    const moving = s.morph !== 0 && s.morph !== 1;
+    if (s.settings.trails && !moving) {
+      drawTrails(g, s.theme, s.store.frames, s.store.index(a.step), s.time, kind, heads, toX, toY);
+    }
+    this.placeSpots(s, a, b, u, heads, toX, toY);
+    this.shown = { a, b, u, kind };
+    if (s.settings.forces && !moving) this.drawForces(s, a, b, u, kind);
+    drawDiscs(g, s.theme, this.spots, s.selected);
+  }
+
+  drawTokens(s, a, b, u, scale, x0, y0) {
+    const { g, ratio } = this;
+    const { image, cell } = s.atlas;
+    const pca = [a.tokens.pca, b.tokens.pca];
+    const umap = [a.tokens.umap, b.tokens.umap];
+    const [one, two] = s.morph > 0 && umap[0] && umap[1] ? [pca, umap] : [pca, null];
+    const points = (two && s.morph === 1) || !one[0] ? umap : one;
+    const other = two && s.morph < 1 ? umap : null;
+    if (!points[0]) return;
+    const count = points[0].length / 2;
+    if (this.screen.length !== count * 2) this.screen = new Float32Array(count * 2);
+    const { screen } = this;
+    const unit = MAP_UNIT * scale * ratio;
+    const [left, top, half] = [x0 * ratio, y0 * ratio, cell / 2];
+    const [w, h] = [this.canvas.width + half, this.canvas.height + half];
+    const byClass = s.settings.color === "class" || !a.lead;
+    const columns = Math.max(1, Math.floor(image.width / cell));
+    const frame = u > 0.5 ? b : a;
+    for (let i = 0; i < count; i++) {
+      let x = lerp(points[0][2 * i], points[1][2 * i], u);
+      let y = lerp(points[0][2 * i + 1], points[1][2 * i + 1], u);
+      if (other) {
+        x = lerp(x, lerp(other[0][2 * i], other[1][2 * i], u), s.morph);
+        y = lerp(y, lerp(other[0][2 * i + 1], other[1][2 * i + 1], u), s.morph);
+      }
+      x = left + x * unit;
+      y = top - y * unit;
+      screen[2 * i] = x / ratio;
+      screen[2 * i + 1] = y / ratio;
+      if (x < -half || y < -half || x > w || y > h) continue;
+      const lead = frame.lead ? frame.lead[i] : 0;
+      const column = (byClass ? s.labels[i] ?? 0 : lead) % columns;
+      const faint = s.selected >= 0 && lead !== s.selected;
+      const level = faint ? 0 : byClass ? (s.selected >= 0 ? 4 : 3) : strengthLevel(frame.strength[i]);
+      g.drawImage(image, column * cell, level * cell, cell, cell, Math.round(x - half), Math.round(y - half), cell, cell);
+    }
+  }
+
+  placeSpots(s, a, b, u, heads, toX, toY) {
+    const usage = between(a.usage, b.usage, u) ?? new Float32Array(heads.length / 2);
+    const count = usage.length;
+    const [x, y] = [[], []];
+    for (let k = 0; k < count; k++) {
+      x.push(toX(heads[2 * k]));
+      y.push(toY(heads[2 * k + 1]));
+    }
+    this.spots = groupByPlace(x, y, this.joined).map((members) => {
+      const lead = members.reduce((best, k) => (usage[k] > usage[best] ? k : best), members[0]);
+      const sum = members.reduce((total, k) => total + usage[k], 0);
+      const mean = (values) => members.reduce((total, k) => total + values[k], 0) / members.length;
+      const r = members.length > 1 ? Math.min(20, 12 + 5 * Math.sqrt(sum)) : discRadius(sum, count);
+      return { members, lead, x: mean(x), y: mean(y), r, usage: sum, dead: members.every((k) => usage[k] < 1 / (10 * count)) };
+    });
+    this.spots.sort((p, q) => p.r - q.r);
+  }
+
+  drawForces(s, a, b, u, kind) {
+    const parts = [
+      [between(a.ols[kind], b.ols[kind], u), s.theme.ols],
+      [between(a.variance[kind], b.variance[kind], u), s.theme.variance],
+    ];
+    for (const spot of this.spots) {
+      if (spot.dead) continue;
+      for (const [vectors, color] of parts) {
+        if (!vectors) continue;
+        const mean = (axis) => spot.members.reduce((sum, k) => sum + vectors[2 * k + axis], 0) / spot.members.length;
+        const [dx, dy] = [mean(0), -mean(1)];
+        const length = arrowLength(Math.hypot(dx, dy), s.arrowReference);
+        drawArrow(this.g, spot.x, spot.y, dx, dy, spot.r + 1, length, color, s.theme.field);
+      }
+    }
+  }
+
+  /** What lies under a pixel: {spot}, {token} or null. */
+  hit(x, y) {
+    for (let i = this.spots.length - 1; i >= 0; i--) {
+      const spot = this.spots[i];
+      if (Math.hypot(spot.x - x, spot.y - y) <= spot.r + 3) return { spot };
+    }
+    let best = -1;
+    let least = 81;
+    for (let i = 0; i < this.screen.length; i += 2) {
+      const distance = (this.screen[i] - x) ** 2 + (this.screen[i + 1] - y) ** 2;
+      if (distance < least) [least, best] = [distance, i / 2];
+    }
+    return best < 0 ? null : { token: best };
+  }
+}
