@@ -136,4 +136,6 @@ def _check_shapes(tokens: Tensor, mask: Tensor | None, dim: int) -> None:
     if tokens.dim() != 3 or tokens.shape[-1] != dim:
         raise InputError(f"The tokens have shape {tuple(tokens.shape)}; this encoder needs (B, T, {dim}).")
     if mask is not None and mask.shape != tokens.shape[:2]:
-        raise InputError(f"The mask has shape {tuple(mask.shape)}; it must be {tuple(tokens.shape[:2])}, as the tokens.")
+        raise InputError(
+            f"The mask has shape {tuple(mask.shape)}; it must be {tuple(tokens.shape[:2])}, the tokens' first two."
+        )

@@ -15,7 +15,7 @@ from ddcl_core.errors import InputError
 class TokenScene:
     """B documents of up to T tokens in R^d. Numpy only, so that every process can hold one.
 
-    tokens: (B, T, d) float32, 0 at padding. mask: (B, T) bool, True = real token.
+    tokens: (B, T, d) float32, 0 at padding. mask: (B, T) bool, True = real token; padding stands at the end.
     labels: (B,) int64, class of each document. token_labels: (B, T) int64, the token's topic (synthetic) or the class
         of its document; -1 at padding. class_names: the name of each class.
     words: B lists, one surface form for each real token. texts: the B documents as read, or None.
@@ -43,13 +43,20 @@ class TokenScene:
         mask = np.ascontiguousarray(self.mask, dtype=bool)
         tokens = np.array(self.tokens, dtype=np.float32, order="C")
         if tokens.ndim != 3 or mask.shape != tokens.shape[:2]:
-            raise InputError(f"Tokens of shape {tokens.shape} and a mask of shape {mask.shape} do not fit: (B, T, d), (B, T).")
+            raise InputError(
+                f"Tokens of shape {tokens.shape} and a mask of shape {mask.shape} do not fit together; "
+                "they must be (B, T, d) and (B, T)."
+            )
         if not mask.any():
             raise InputError("There is no token in these documents; add at least one document with text in it.")
+        if (mask[:, 1:] & ~mask[:, :-1]).any():
+            raise InputError("A document has padding before a real token; put all padding at the end of its row.")
         tokens[~mask] = 0.0
         if not np.isfinite(tokens).all():
             raise InputError("Some token values are not finite (NaN or infinity); remove those documents.")
         labels = np.asarray(self.labels, dtype=np.int64)
+        if np.shape(self.token_labels) != mask.shape:
+            raise InputError(f"token_labels has shape {np.shape(self.token_labels)}; it must be {mask.shape}, as the mask.")
         token_labels = np.where(mask, np.asarray(self.token_labels, dtype=np.int64), -1)
         B, C = len(tokens), len(self.class_names)
         if labels.shape != (B,) or labels.min() < 0 or max(labels.max(), token_labels.max()) >= C:

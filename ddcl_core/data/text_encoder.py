@@ -80,7 +80,8 @@ def resolve_model(name: str) -> ModelFolder:
         return ModelFolder(name, local, _folder_digest(local), f"the model in the folder {local.name}")
     folder = _hub_folder(name)
     _need_weights(folder, name)
-    return ModelFolder(name, folder, _folder_digest(folder), f"the Hugging Face model {name} (see its page for the licence)")
+    source = f"the Hugging Face model {name}, licence on its page"
+    return ModelFolder(name, folder, _folder_digest(folder), source)
 
 
 def encode_documents(
@@ -148,7 +149,8 @@ def _encode(
     order = sorted((i for i in range(len(texts)) if lengths[i]), key=lambda i: (len(ids[i]), i))
     rows: list[np.ndarray] = [np.zeros((0, network.config.hidden_size), dtype=np.float32)] * len(texts)
     for start in range(0, len(order), BATCH_DOCUMENTS):
-        checkpoint(progress, cancelled, 0.2 + 0.75 * start / len(order), f"Reading document {start + 1} of {len(order)}")
+        done = 0.2 + 0.75 * start / len(order)
+        checkpoint(progress, cancelled, done, f"Reading document {start + 1} of {len(order)}")
         batch = order[start : start + BATCH_DOCUMENTS]
         width = max(len(ids[i]) for i in batch)
         input_ids = torch.zeros(len(batch), width, dtype=torch.long)
