@@ -1,0 +1,93 @@
+"""Frames of a run -> the arrays of the wire, placed on maps. Runs on the worker, once a frame, not once a viewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dashboard.live.frames import STATUSES, leading, metric_row, to_wire_positions
+from ddcl_core.frame import Frame
+
+Place = Callable[[np.ndarray], np.ndarray]  # points (N, d) -> map positions (N, 2) in map radii
+
+# A force is drawn as the displacement on the map of a step along it. The largest force of a frame steps this share of
+# the tokens' spread at the start, the others in proportion: small enough to show a direction, and the same yardstick
+# in a collapsed frame, where the arrows then look as long as they are.
+FORCE_STEP = 0.1
+
+
+@dataclass(frozen=True)
+class StoredFrame:
+    """What is needed to place a frame on a map that becomes ready later; tokens in half precision."""
+
+    step: int
+    tokens: np.ndarray  # (S, d) float16
+    prototypes: np.ndarray  # (K, d)
+    force_ols: np.ndarray  # (K, d)
+    force_variance: np.ndarray  # (K, d)
+
+    @classmethod
+    def of(cls, frame: Frame) -> "StoredFrame":
+        """The part of a frame that a map needs."""
+        tokens = np.clip(frame.tokens, -6e4, 6e4).astype(np.float16)
+        return cls(frame.step, tokens, frame.prototypes, frame.force_ols, frame.force_variance)
+
+
+def describe(frames: Sequence[Frame]) -> dict[str, np.ndarray]:
+    """Everything of F frames that does not depend on a map."""
+    leads = [leading(frame.assignments) for frame in frames]
+    return {
+        "step": np.array([frame.step for frame in frames], dtype=np.int32),
+        "metrics": np.stack([metric_row(frame.metrics) for frame in frames]),
+        "status": np.array([STATUSES.index(frame.status) for frame in frames], dtype=np.uint8),
+        "status_step": np.array([-1 if f.status_step is None else f.status_step for f in frames], dtype=np.int32),
+        "lead": np.stack([lead for lead, _ in leads]),
+        "strength": np.stack([strength for _, strength in leads]),
+        "usage": np.stack([frame.usage for frame in frames]).astype(np.float32),
+        "ols_norm": np.stack([_norms(frame.force_ols) for frame in frames]),
+        "var_norm": np.stack([_norms(frame.force_variance) for frame in frames]),
+    }
+
+
+def place(frames: Sequence[Frame | StoredFrame], kind: str, place_points: Place, spread: float) -> dict[str, np.ndarray]:
+    """Tokens (F, S, 2), prototypes and forces (F, K, 2) of F frames on one map, in one call of `place_points`.
+
+    spread: root mean square distance of the tokens from their mean at the start of the run, the yardstick of forces.
+    """
+    F, K, S = len(frames), len(frames[0].prototypes), len(frames[0].tokens)
+    tips = [_force_tips(frame, spread) for frame in frames]
+    points = [np.asarray(frame.tokens, dtype=np.float32) for frame in frames]
+    points += [frame.prototypes for frame in frames]
+    points += [ols for ols, _ in tips] + [variance for _, variance in tips]
+    placed = np.asarray(place_points(np.concatenate(points).astype(np.float32, copy=False)), dtype=np.float32)
+    tokens, placed = placed[: F * S].reshape(F, S, 2), placed[F * S :].reshape(3, F, K, 2)
+    prototypes, ols, variance = placed
+    return {
+        kind: to_wire_positions(tokens),
+        f"proto_{kind}": prototypes,
+        f"ols_{kind}": ols - prototypes,
+        f"var_{kind}": variance - prototypes,
+    }
+
+
+def history_arrays(history: Mapping[str, np.ndarray], names: Sequence[str], since: int) -> dict[str, np.ndarray] | None:
+    """The metrics of every step after `since` as {step (n,), metrics (n, M)}, or None when there is none."""
+    steps = np.asarray(history["step"])
+    first = int(np.searchsorted(steps, since, side="right"))
+    if first >= len(steps):
+        return None
+    columns = [np.asarray(history[name][first:], dtype=np.float32) for name in names]
+    return {"step": steps[first:].astype(np.int32), "metrics": np.stack(columns, axis=1)}
+
+
+def _force_tips(frame: Frame | StoredFrame, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    ols, variance = np.nan_to_num(frame.force_ols), np.nan_to_num(frame.force_variance)
+    largest = max(float(_norms(ols).max()), float(_norms(variance).max()), 1e-30)
+    scale = FORCE_STEP * spread / largest
+    return frame.prototypes + scale * ols, frame.prototypes + scale * variance
+
+
+def _norms(force: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(np.nan_to_num(force), axis=1).astype(np.float32)

@@ -1,0 +1,113 @@
+"""What workers do besides training: warming up, loading scenes, scouting, fitting maps. Heavy imports stay inside."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dashboard.live import wire
+from dashboard.live.frames import to_wire_positions
+
+PROGRESS_TOPIC = "ddcl-progress"
+
+
+def warm_run_worker(device: str | None) -> dict[str, Any]:
+    """Load PyTorch and the method, train two steps of a tiny run; says which device this worker computes on."""
+    began = time.perf_counter()
+    if device:
+        os.environ["DDCL_DEVICE"] = device
+    import torch
+
+    torch.set_num_threads(1)
+    from ddcl_core.config import DataConfig, EncoderConfig, RunConfig
+    from ddcl_core.devices import describe_device, resolve_device
+    from ddcl_core.run import TrainingRun
+
+    chosen = resolve_device("auto")
+    data = DataConfig(num_documents=4, tokens_per_document=4, dim=4, clusters=2)
+    run = TrainingRun(RunConfig(data=data, encoder=EncoderConfig(layers=1, heads=2), num_prototypes=2, max_steps=2))
+    run.advance(1000.0)
+    return {"device": chosen.type, "name": describe_device(chosen), "seconds": time.perf_counter() - began}
+
+
+def warm_map_worker() -> float:
+    """Load umap and compile what a fit needs, on a few points; seconds it took."""
+    began = time.perf_counter()
+    _few_threads()
+    from ddcl_core import atlas
+
+    points = np.random.default_rng(0).normal(size=(120, 8)).astype(np.float32)
+    atlas.fit_map(points, "umap", seed=0, cache=False)
+    return time.perf_counter() - began
+
+
+def warm_text_worker() -> float:
+    """Load transformers, which encodes documents; seconds it took."""
+    began = time.perf_counter()
+    import transformers  # noqa: F401
+
+    return time.perf_counter() - began
+
+
+def load_tokens(data: dict[str, Any], seed: int, topic: str) -> Any:
+    """The TokenScene of a DataConfig in dictionary form; it stays on the worker, from where runs get it."""
+    _few_threads()
+    from ddcl_core.config import RunConfig
+    from ddcl_core.data.scene import load_scene
+
+    config = RunConfig.from_dict({"data": data, "seed": seed})
+    return load_scene(config.data, seed, progress=_reporter(topic))
+
+
+def scout(configs: Sequence[dict[str, Any]], scene: Any, topic: str) -> dict[str, np.ndarray]:
+    """Short trial runs whose tokens say where the real runs will go: the pool {points (R, d), labels (R,)}."""
+    _few_threads()
+    from ddcl_core import atlas
+    from ddcl_core.config import RunConfig
+
+    points, labels = atlas.scout_pool([RunConfig.from_dict(c) for c in configs], scene, _reporter(topic))
+    return {"points": points, "labels": labels}
+
+
+def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> dict[str, Any]:
+    """A fitted map as bytes for the runs, and the "map" message for the view."""
+    _few_threads()
+    from ddcl_core import atlas
+
+    report = _reporter(topic)
+    report(0.0, "Fitting the map")
+    reference = atlas.fit_map(pool["points"], kind, seed)
+    about = atlas.map_facts(reference)
+    layout, labels = atlas.map_layout(reference, pool["points"], pool["labels"])
+    header = {"type": "map", "kind": kind, "available": about["kind"] == kind, "fitting": False, "progress": 1.0}
+    header |= {name: about[name] for name in ("explained_variance", "placement_error", "note")}
+    arrays = {"reference": to_wire_positions(layout), "reference_labels": np.maximum(labels, 0).astype(np.uint16)}
+    return {"blob": atlas.map_to_bytes(reference), "message": wire.pack(header, arrays), "available": header["available"]}
+
+
+def _few_threads() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _reporter(topic: str) -> Callable[[float, str], None]:
+    last = [0.0, ""]
+
+    def report(fraction: float, text: str) -> None:
+        now = time.monotonic()
+        if now - last[0] < 0.2 and fraction < 1.0 and text == last[1]:
+            return
+        last[:] = [now, text]
+        try:
+            from distributed import get_worker
+
+            get_worker().log_event(PROGRESS_TOPIC, {"topic": topic, "progress": float(fraction), "text": text})
+        except ValueError:
+            pass  # called outside a worker, as tests do
+
+    return report
