@@ -30,8 +30,9 @@ def initialize(
     """K prototypes (K, d) for tokens (N, d), in the tokens' device and dtype (half precision gives float32).
 
     Drawn on the CPU in float64 whatever the device, so one seed gives one start everywhere. With more prototypes than
-    tokens (scaled, kmeans++) tokens are taken again, each repetition moved by normal noise of `JITTER` times the
-    spread (or of `JITTER`, if the tokens coincide), because equal prototypes would stay equal for ever.
+    tokens (scaled, kmeans++) tokens are taken again. Each repetition, also of tokens that happen to be equal, is moved
+    by normal noise of `JITTER` times the spread (or of `JITTER`, if all tokens coincide), because equal prototypes
+    would stay equal for ever.
 
     Raises InputError for an unknown method, K < 1, no tokens, tokens that are not finite, a scale that is negative or
     not finite, or a generator that does not live on the CPU.
@@ -57,7 +58,7 @@ def initialize(
         draw = _distinct_tokens if method == "scaled" else _spread_out_tokens
         index = draw(z - mean, num_prototypes, generator)  # K
         start = z[index]
-        repeated = _is_repetition(index)
+        repeated = _is_repetition(start)
         if repeated.any():
             spread = (z - mean).square().mean().sqrt().item() or 1.0
             noise = torch.randn(num_prototypes, z.shape[1], generator=generator, dtype=torch.float64)
@@ -84,7 +85,7 @@ def _spread_out_tokens(z: Tensor, k: int, generator: torch.Generator | None) -> 
     return torch.tensor(index)
 
 
-def _is_repetition(index: Tensor) -> Tensor:
-    """True where an index occurred before: (K,) -> (K,)."""
-    earlier = torch.ones(len(index), len(index), dtype=torch.bool).tril(-1)
-    return ((index[:, None] == index) & earlier).any(-1)
+def _is_repetition(points: Tensor) -> Tensor:
+    """True where an equal point occurred before: (K, d) -> (K,)."""
+    equal = (points[:, None] == points).all(-1)  # K, K
+    return equal.tril(-1).any(-1)
