@@ -68,7 +68,7 @@ def clean_text(text: str) -> str:
     only looks like a tag, such as `<3` or `<grin>`, stays. Line ends survive as one, paragraphs as two. The result is
     plain text that may hold `<` and `&`: escape it before it goes into a page.
     """
-    if "<" in text:  # these checks make a corpus of 33,000 reviews load twice as fast
+    if "<" in text:  # most of 33,000 reviews need only some of these
         text = _HTML_TAG.sub(lambda tag: "\n" if _BREAKING_TAG.match(tag[0]) else "", text)
     if "&" in text:
         text = html.unescape(text)

@@ -56,7 +56,7 @@ class TokenScene:
             raise InputError("Some token values are not finite (NaN or infinity); remove those documents.")
         labels = np.asarray(self.labels, dtype=np.int64)
         if np.shape(self.token_labels) != mask.shape:
-            raise InputError(f"token_labels has shape {np.shape(self.token_labels)}; it must be {mask.shape}, as the mask.")
+            raise InputError(f"token_labels has shape {np.shape(self.token_labels)}; it must be {mask.shape}.")
         token_labels = np.where(mask, np.asarray(self.token_labels, dtype=np.int64), -1)
         B, C = len(tokens), len(self.class_names)
         if labels.shape != (B,) or labels.min() < 0 or max(labels.max(), token_labels.max()) >= C:

@@ -28,7 +28,8 @@ def test_round_trip(tmp_path):
 
 
 def test_keys_tell_contents_apart():
-    values = [["ab", "c"], ["a", "bc"], ["abc"], "abc", {"a": 1}, {"a": 1.5}, {"a": "1"}, {"b": 1}, ["abc", None], "ab\ud83d"]
+    values = [["ab", "c"], ["a", "bc"], ["abc"], "abc", {"a": 1}, {"a": 1.5}, {"a": "1"}, {"b": 1}, ["abc", None]]
+    values.append("ab\ud83d")  # a lone surrogate
     assert len({content_key(v) for v in values}) == len(values)
     assert content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
     with pytest.raises(ValueError):

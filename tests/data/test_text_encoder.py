@@ -14,7 +14,12 @@ from ddcl_core.data.projection import project_tokens
 from ddcl_core.data.text_encoder import MINILM, MINILM_SHA256, encode_documents, resolve_model
 from ddcl_core.errors import InputError
 
-TEXTS = ("The cabinet met in London.", "", "Unhappily misgivings", "A goal! [SEP] A penalty, then another one at the end.")
+TEXTS = (
+    "The cabinet met in London.",
+    "",
+    "Unhappily misgivings",
+    "A goal! [SEP] A penalty, then another one at the end.",
+)
 
 
 @pytest.fixture(autouse=True)
