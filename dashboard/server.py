@@ -14,6 +14,7 @@ from streamlit import config
 from dashboard.engine.client import get_engine
 from dashboard.live.hub import get_hub
 from dashboard.live.socket import live_routes
+from dashboard.presets import PRESETS
 
 
 def base_path() -> str:
@@ -43,9 +44,4 @@ async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
 
 def _first_scenes() -> list[Any]:
     """The default example's runs, so that its map is on its way before the first browser asks."""
-    try:
-        from dashboard.presets import PRESETS
-    except ImportError:
-        return []
-    first = next(iter(PRESETS.values() if isinstance(PRESETS, dict) else PRESETS))
-    return [[panel.config for panel in first.panels]]
+    return [[panel.config for panel in PRESETS[0].pairs[0].panels]]

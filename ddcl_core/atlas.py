@@ -61,35 +61,29 @@ def scout_pool(
     return np.ascontiguousarray(pool, dtype=np.float32), _labels_of(pool, finite, labels)
 
 
-def fit_map(pool: np.ndarray, kind: str, seed: int, cache: bool = True) -> Any:
+def fit_map(pool: np.ndarray, kind: str, seed: int, cache: bool = True) -> maps.ReferenceMap:
     """The frozen ReferenceMap of a pool (R, d), 'pca' or 'umap'; a UMAP that cannot be fitted falls back to PCA."""
-    return maps.fit_reference(pool, kind, seed)
+    return maps.fit_reference(pool, kind, seed, cache=cache)
 
 
-def map_facts(reference: Any) -> dict[str, Any]:
+def map_facts(reference: maps.ReferenceMap) -> dict[str, Any]:
     """What a page says about a map: kind, explained_variance (two shares or None), placement_error, note."""
-    shares = getattr(reference, "explained_variance", None)
     return {
         "kind": reference.kind,
-        "explained_variance": None if shares is None else [float(share) for share in np.ravel(shares)[:2]],
-        "placement_error": _number(getattr(reference, "placement_error", None)),
-        "note": getattr(reference, "note", "") or "",
+        "explained_variance": None if reference.shares is None else list(reference.shares),
+        "placement_error": float(reference.placement_error),
+        "note": reference.note,
     }
 
 
-def map_layout(reference: Any, points: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (R, 2) of the pool on its map, and the labels (R,): the faint backdrop of a panel."""
-    return np.asarray(maps.place(reference, points), dtype=np.float32), labels
-
-
-def map_to_bytes(reference: Any) -> bytes:
+def map_to_bytes(reference: maps.ReferenceMap) -> bytes:
     """A map as the bytes of an .npz without pickle."""
     buffer = io.BytesIO()
     reference.save(buffer)
     return buffer.getvalue()
 
 
-def map_from_bytes(data: bytes) -> Any:
+def map_from_bytes(data: bytes) -> maps.ReferenceMap:
     """The inverse of `map_to_bytes`."""
     return maps.ReferenceMap.load(io.BytesIO(data))
 
@@ -101,7 +95,3 @@ def _labels_of(pool: np.ndarray, snapshots: Sequence[np.ndarray], labels: np.nda
     every, pool = (every - centre).astype(np.float64), (pool - centre).astype(np.float64)
     distances = (every**2).sum(1)[None, :] - 2.0 * pool @ every.T  # the pool's own norm does not change the nearest
     return names[distances.argmin(axis=1)]
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if value is not None and np.isfinite(value) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,7 +132,7 @@ class LiveRun:
             some = self._unplaced[-PLACED_PER_MESSAGE:]
             del self._unplaced[-PLACED_PER_MESSAGE:]
             arrays = {"step": np.array([frame.step for frame in some], dtype=np.int32)}
-            arrays |= packing.place(some, kind, partial(_place, self._maps[kind]), self._spread)
+            arrays |= packing.place(some, kind, self._maps[kind].place, self._spread)
             messages.append(wire.pack({"type": "placed", "panel": panel}, arrays))
         return {"messages": messages, "unplaced": len(self._unplaced)}
 
@@ -150,9 +149,9 @@ class LiveRun:
         arrays = packing.describe(frames)
         for kind in MAP_KINDS:
             if kind in self._maps:
-                arrays |= packing.place(frames, kind, partial(_place, self._maps[kind]), self._spread)
+                arrays |= packing.place(frames, kind, self._maps[kind].place, self._spread)
         chosen = next((self._maps[kind] for kind in reversed(MAP_KINDS) if kind in self._maps), None)
-        off = [_off_map(chosen, frame.tokens) if chosen is not None else 0.0 for frame in frames]
+        off = [chosen.off_map(frame.tokens) if chosen is not None else 0.0 for frame in frames]
         arrays["off_map"] = np.array(off, dtype=np.float32)
         self._keep(frames)
         return wire.pack({"type": "frames", "panel": panel, "n": n, "count": len(frames)}, arrays)
@@ -196,19 +195,3 @@ def _load_map(blob: bytes) -> Any:
     from ddcl_core import atlas
 
     return atlas.map_from_bytes(blob)
-
-
-def _place(reference: Any, points: np.ndarray) -> np.ndarray:
-    if hasattr(reference, "place"):
-        return reference.place(points)
-    from ddcl_core import maps
-
-    return maps.place(reference, points)
-
-
-def _off_map(reference: Any, points: np.ndarray) -> float:
-    if hasattr(reference, "off_map"):
-        return float(reference.off_map(points))
-    from ddcl_core import maps
-
-    return float(maps.off_map(reference, points))

@@ -172,9 +172,9 @@ class Engine:
             async with Client(
                 address,
                 asynchronous=True,
-                set_as_default=False,
+                set_as_default=True,  # actor proxies look the client up by this
                 direct_to_workers=self._scheduler is None,
-                timeout=_START_TIMEOUT,
+                timeout=30.0,
             ) as client:
                 await self._serve(client)
         except OSError as error:

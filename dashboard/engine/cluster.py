@@ -63,11 +63,13 @@ class EmbeddedCluster:
         self._scratch = tempfile.TemporaryDirectory(prefix="ddcl-lab-", ignore_cleanup_errors=True)
 
     async def start(self) -> None:
-        """Launch every process; they find each other by themselves."""
+        """Launch every process and return once the scheduler listens; the workers find it by themselves."""
         self._scheduler = self._launch(["scheduler", "--port", str(self._port)])
         for child in self._children:
             self._start_child(child)
         self._watch = asyncio.create_task(self._supervise(), name="ddcl-supervisor")
+        while self.scheduler_alive and not await listens(self._port):
+            await asyncio.sleep(0.05)
 
     @property
     def scheduler_alive(self) -> bool:
@@ -88,7 +90,7 @@ class EmbeddedCluster:
             self._watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watch
-        await asyncio.get_running_loop().run_in_executor(None, self.kill)
+        self.kill()  # not in an executor: at the interpreter's exit there is none any more
 
     def kill(self) -> None:
         """End every process at once; usable without an event loop, at the interpreter's exit."""
@@ -136,6 +138,7 @@ class EmbeddedCluster:
         env["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"  # it samples every 10 ms
         env["DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL"] = "5s"
         env["DASK_TEMPORARY_DIRECTORY"] = self._scratch.name
+        env["DASK_LOGGING__DISTRIBUTED"] = "critical"
         env["PYTHONWARNINGS"] = "ignore"
         command = [sys.executable, "-m", "dashboard.engine.process", *arguments]
         # A session of its own keeps a terminal's Ctrl-C away; the pipe's end is what stops it.
@@ -152,6 +155,16 @@ def default_run_workers() -> int:
         return int(asked)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores)
+
+
+async def listens(port: int) -> bool:
+    """Whether somebody answers on this loopback port. Dask's own waiting doubles its pauses up to seconds."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
 
 
 def _free_port() -> int:

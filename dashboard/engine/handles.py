@@ -51,6 +51,7 @@ class RunHandle:
         gone = asyncio.ensure_future(self._gone.wait())
         try:
             call = asyncio.ensure_future(self._await(getattr(self._actor, method)(*args, **kwargs)))
+            call.add_done_callback(seen)
             await asyncio.wait({call, gone}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
             if call.done():
                 return call.result()
@@ -68,3 +69,9 @@ class RunHandle:
     @staticmethod
     async def _await(answer: Any) -> Any:
         return await answer
+
+
+def seen(task: asyncio.Future[Any]) -> None:
+    """Keep asyncio from reporting the error of a call that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()

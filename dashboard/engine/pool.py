@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.engine import tasks
 from dashboard.engine.actor import LiveRun
 from dashboard.engine.cluster import BACKGROUND, RUN
-from dashboard.engine.handles import EngineError, RunHandle, WorkerLost
+from dashboard.engine.handles import EngineError, RunHandle, WorkerLost, seen
 from ddcl_core.config import RunConfig
 from ddcl_core.errors import InputError
 
@@ -109,7 +109,7 @@ class Workers:
         future = self._client.submit(
             LiveRun, config.to_dict(), tokens, snapshot, maps,
             actor=True, pure=False, key=f"live-run-{uuid.uuid4().hex}",
-            workers=[place.address], allow_other_workers=True, retries=0,
+            workers=[place.address], allow_other_workers=False,  # else another worker may steal it
         )  # fmt: skip
         handle = _Reservation(place, future)
         try:
@@ -118,7 +118,6 @@ class Workers:
             raise EngineError("A worker did not make the run within two minutes; press reset.") from error
         finally:
             handle.done()
-        place = self._places.get(actor._address, place)
         run = RunHandle(actor, future, place.address, place.gone, lambda: self._released(place, run))
         place.runs.append(run)
         self._share(place)
@@ -180,6 +179,7 @@ class _Reservation:
 async def _unless_gone(answer: Any, place: _Place) -> Any:
     """Await, but raise WorkerLost as soon as the worker's process has ended."""
     work, gone = asyncio.ensure_future(answer), asyncio.ensure_future(place.gone.wait())
+    work.add_done_callback(seen)
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 import os
 import sys
 import threading
@@ -23,8 +22,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--name", default=None)
     parser.add_argument("--resources", default="{}", help="a JSON object of Dask resources")
     options = parser.parse_args(arguments)
+    if "BACKGROUND" in options.resources and hasattr(os, "nice"):
+        os.nice(5)  # fitting a map can wait; a live picture cannot
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         asyncio.run(_scheduler(options) if options.role == "scheduler" else _worker(options))
     except KeyboardInterrupt:
@@ -40,15 +40,22 @@ def _exit_with_parent() -> None:
 
 
 async def _scheduler(options: argparse.Namespace) -> None:
+    _no_web_pages()
     from distributed import Scheduler
 
-    async with Scheduler(host="127.0.0.1", port=options.port, dashboard=False) as scheduler:
+    scheduler = Scheduler(host="127.0.0.1", port=options.port, dashboard=False, dashboard_address="127.0.0.1:0")
+    async with scheduler:
         await scheduler.finished()
 
 
 async def _worker(options: argparse.Namespace) -> None:
+    _no_web_pages()
     from distributed import Worker
 
+    from dashboard.engine.cluster import listens
+
+    while not await listens(options.port):
+        await asyncio.sleep(0.05)
     # No memory limit: pausing or spilling would stall a live picture, and the number of runs is bounded by the app.
     worker = Worker(
         f"tcp://127.0.0.1:{options.port}",
@@ -57,11 +64,18 @@ async def _worker(options: argparse.Namespace) -> None:
         resources=json.loads(options.resources),
         memory_limit=None,
         dashboard=False,
+        dashboard_address="127.0.0.1:0",
         host="127.0.0.1",
         death_timeout=60,
     )
     async with worker:
         await worker.finished()
+
+
+def _no_web_pages() -> None:
+    import dask
+
+    dask.config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []})
 
 
 if __name__ == "__main__":

@@ -128,11 +128,9 @@ async def _result(future: Any, fetch: bool = True) -> Any:
     """Await a Dask future; without `fetch` only until it is there, raising what its task raised."""
     if fetch:
         return await future.result()
-    from distributed import wait
-
-    await wait(future)
-    if future.status == "error":
-        raise await future.exception()
+    error = await future.exception()
+    if error is not None:
+        raise error
     return None
 
 

@@ -38,10 +38,9 @@ def warm_map_worker() -> float:
     """Load umap and compile what a fit needs, on a few points; seconds it took."""
     began = time.perf_counter()
     _few_threads()
-    from ddcl_core import atlas
+    from ddcl_core import maps
 
-    points = np.random.default_rng(0).normal(size=(120, 8)).astype(np.float32)
-    atlas.fit_map(points, "umap", seed=0, cache=False)
+    maps.warm_up()
     return time.perf_counter() - began
 
 
@@ -82,10 +81,9 @@ def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> di
     report(0.0, "Fitting the map")
     reference = atlas.fit_map(pool["points"], kind, seed)
     about = atlas.map_facts(reference)
-    layout, labels = atlas.map_layout(reference, pool["points"], pool["labels"])
     header = {"type": "map", "kind": kind, "available": about["kind"] == kind, "fitting": False, "progress": 1.0}
     header |= {name: about[name] for name in ("explained_variance", "placement_error", "note")}
-    arrays = {"reference": to_wire_positions(layout), "reference_labels": np.maximum(labels, 0).astype(np.uint16)}
+    arrays = {"reference": to_wire_positions(reference.layout), "reference_labels": np.maximum(pool["labels"], 0).astype(np.uint16)}
     return {"blob": atlas.map_to_bytes(reference), "message": wire.pack(header, arrays), "available": header["available"]}
 
 
