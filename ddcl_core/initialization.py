@@ -47,7 +47,7 @@ def initialize(
         raise InputError(f"The scale a is {scale!r}; it must be a finite number, 0 or more.")
     if generator is not None and generator.device.type != "cpu":
         raise InputError(f"The generator lives on {generator.device}; give a CPU generator: torch.Generator().")
-    z = tokens.detach().to("cpu", torch.float64)  # N, d
+    z = tokens.detach().cpu().double()  # N, d; in this order, since MPS has no float64
     if not torch.isfinite(z).all():
         raise InputError("Some tokens are not finite (NaN or infinite); remove them before prototypes are placed.")
 

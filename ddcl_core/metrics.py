@@ -172,7 +172,7 @@ def dead_prototypes(usage: Array) -> int:
 def _host(values: Array) -> np.ndarray:
     """float64 on the host; one copy from the device."""
     if isinstance(values, Tensor):
-        values = values.detach().to("cpu", torch.float64).numpy()
+        values = values.detach().cpu().double().numpy()
     return np.asarray(values, dtype=np.float64)
 
 
