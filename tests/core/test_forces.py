@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ddcl_core.forces import forces
+from ddcl_core.prototype_forces import forces
 from ddcl_core.losses import quantization_losses
 
 SEEDS = range(3)
