@@ -86,7 +86,7 @@ class TransformerTokenEncoder(nn.Module):
         mask = mask.bool()
         padding = ~mask.unsqueeze(-1)  # (B, T, 1)
         x = tokens.masked_fill(padding, 0.0)
-        # A softmax over no key is NaN in some kernels: a document without real tokens attends to its zeros, and is blanked below.
+        # A softmax over no key is NaN in some kernels: a document without real tokens attends to its zeros instead.
         ignored = ~mask & mask.any(dim=1, keepdim=True)  # (B, T)
         for block in self.blocks:
             x = block(x, src_key_padding_mask=ignored)
