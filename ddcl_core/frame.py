@@ -88,4 +88,4 @@ def frame_due(step: int, every: int) -> bool:
     """
     if every > 0:
         return step % every == 0
-    return step <= 40 or (step <= 100 and step % 2 == 0) or step % 5 == 0
+    return step % (1 if step <= 40 else 2 if step <= 100 else 5) == 0

@@ -35,8 +35,8 @@ class RunModel(nn.Module):
     """Encoder, prototypes P (K, d) and, with an anchor, a linear head.
 
     loss = objective_weight * objective(z, P, T) + anchor_weight * anchor, where the anchor is the cross-entropy of a
-    linear head on the mean soft centroid of each document, or the mean squared error of the input tokens
-    reconstructed from the soft centroids. The head learns at the prototypes' rate: both are readout.
+    linear head on the mean soft centroid of each document, or mean_n |x_n - head(mu_n)|^2, the input
+    tokens x_n reconstructed from the soft centroids, in the unit of L_q. The head learns at the prototypes' rate: both are readout.
     All parameters are drawn on the CPU, so that a seed means the same on every device.
     """
 
@@ -103,7 +103,7 @@ class RunModel(nn.Module):
             return nothing
         tokens, mask = self._select(documents)
         if self.config.anchor == "reconstruction":
-            return F.mse_loss(self.head(centroids), self._flat(tokens, mask)), nothing[1]
+            return (self.head(centroids) - self._flat(tokens, mask)).square().sum(-1).mean(), nothing[1]
         owner = torch.arange(len(mask), device=mask.device)[:, None].expand_as(mask)[mask]  # N: document of each token
         count = mask.sum(1).clamp(min=1)[:, None]
         pooled = centroids.new_zeros(len(mask), centroids.shape[-1]).index_add(0, owner, centroids) / count  # B, d
