@@ -15,12 +15,12 @@ export function makeScales(box, steps, low, high, log) {
 }
 
 /** Grid lines and labels; the x labels share the time of all charts. */
-export function drawAxes(g, theme, s, withY = true) {
+export function drawAxes(g, theme, s, withY = true, marked = null) {
   g.font = `11px ${theme.font}`;
   g.lineWidth = 1;
   g.textBaseline = "middle";
   const { box } = s;
-  const marks = s.log ? logTicks(s.low, s.high, 4) : ticks(s.low, s.high, 3);
+  const marks = marked ?? (s.log ? logTicks(s.low, s.high, 4) : ticks(s.low, s.high, 3));
   for (const value of marks) {
     const y = Math.round(s.y(value)) + 0.5;
     g.strokeStyle = theme.grid;
@@ -38,7 +38,6 @@ export function drawAxes(g, theme, s, withY = true) {
   const steps = ticks(0, s.steps, box.w < 110 ? 2 : 4);
   for (const step of steps) {
     const x = s.x(step);
-    if (x > box.x + box.w - 3 && step !== s.steps && step > 0 && box.w < 60) continue;
     g.textAlign = step === 0 ? "left" : x > box.x + box.w - 10 ? "right" : "center";
     g.fillText(String(step), x, box.y + box.h + 13);
   }

@@ -1,7 +1,7 @@
 // The toolbar: everything that is not a panel's own slider.
 import { h, icon, setIcon, setText } from "./dom.js";
 
-const SPEEDS = [[1, "1"], [2, "2"], [4, "4"], [8, "8"], [16, "16"], [32, "32"], [64, "64"], [0, "as fast as it can"]];
+const SPEEDS = [[1, "1"], [2, "2"], [4, "4"], [8, "8"], [16, "16"], [32, "32"], [64, "64"], [0, "full speed"]];
 const PLAYERS = [["both", "both"], ["encoder", "encoder only"], ["prototypes", "prototypes only"]];
 
 function select(label, testid, options, value, onchange) {
@@ -17,7 +17,7 @@ export class Segments {
     this.inputs = options.map(([key, text, title]) => {
       const input = h("input", { type: "radio", name: group, value: key, checked: key === value, "data-testid": `${testid}-${key}`,
         onchange: () => onchange(key) });
-      return [key, input, h("label", { title }, input, h("span", {}, text))];
+      return [key, releaseFocus(input), h("label", { title }, input, h("span", {}, text))];
     });
     this.node = h("fieldset", { class: "segments", "data-testid": testid }, h("legend", { class: "sr" }, label), ...this.inputs.map((i) => i[2]));
   }
@@ -27,8 +27,15 @@ export class Segments {
   }
 }
 
+/** After a click with the pointer the keys belong to the view again, not to the switch that was clicked. */
+export function releaseFocus(input) {
+  input.addEventListener("click", (event) => event.detail > 0 && setTimeout(() => input.blur()));
+  return input;
+}
+
 function toggle(text, testid, title, value, onchange) {
   const input = h("input", { type: "checkbox", "data-testid": testid, checked: value, onchange: () => onchange(input.checked) });
+  releaseFocus(input);
   return { input, node: h("label", { class: "toggle", title }, input, h("span", { class: "tick" }), h("span", {}, text)) };
 }
 

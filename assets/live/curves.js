@@ -32,11 +32,11 @@ class Chart {
     this.title = h("h4", {}, ...rich(CHARTS[kind].title));
     this.values = h("div", { class: "chart-values" });
     this.canvas = h("canvas", { role: "img" });
-    this.veil = h("div", { class: "veil", hidden: true });
+    this.veils = [0, 1].map(() => h("div", { class: "veil", hidden: true }));
     this.hint = h("p", { class: "hint" }, ...rich(CHARTS[kind].hint));
     this.head = h("div", { class: "chart-head" }, this.title);
     this.node = h("section", { class: `chart chart-${kind}`, "data-testid": `chart-${kind}` }, this.head, this.values,
-      h("div", { class: "plot" }, this.canvas, this.veil), this.hint);
+      h("div", { class: "plot" }, this.canvas, ...this.veils), this.hint);
     this.g = this.canvas.getContext("2d");
     this.key = "";
   }
@@ -60,6 +60,8 @@ export class Curves {
     this.turn = 0;
     this.toggle = h("button", { class: "mini", type: "button", "data-testid": "toggle-free", onclick: () => this.swap(onFree) }, "show F");
     this.charts[1].head.append(this.toggle);
+    this.ghostNote = h("span", { class: "ghost-note" }, "");
+    this.charts[0].head.append(this.ghostNote);
   }
 
   swap(onFree) {
@@ -117,9 +119,9 @@ export class Curves {
     });
   }
 
-  lines(chart, s, box, columns, low, high, log = false) {
+  lines(chart, s, box, columns, low, high, log = false, marks = null) {
     const scales = makeScales(box, s.steps, low, high, log);
-    drawAxes(chart.g, s.theme, scales);
+    drawAxes(chart.g, s.theme, scales, true, marks);
     chart.boxes = [box];
     s.ghosts.forEach((history, p) => history && drawLine(chart.g, history, history.column(columns[0].name), scales, s.steps,
       { color: s.theme.panels[p % 2], width: 1.2, dash: DASH[p], opacity: 0.32 }));
@@ -145,7 +147,7 @@ export class Curves {
   }
 
   effective(chart, s, box) {
-    this.lines(chart, s, box, [{ name: "effective_prototypes", width: 2 }], 0, niceCeil(s.prototypes));
+    this.lines(chart, s, box, [{ name: "effective_prototypes", width: 2 }], 0, s.prototypes * 1.04, false, [0, s.prototypes / 2, s.prototypes]);
   }
 
   critical(chart, s, box) {
@@ -190,13 +192,16 @@ export class Curves {
       const note = criticalNote("", critical);
       return note ? note.slice(2) : `${format(critical)} ${critical < temperature ? "< T" : "> T"} ${format(temperature)}`;
     }));
+    setText(this.ghostNote, s.ghosts.length ? "faint: the run before" : "");
     for (const chart of this.charts) {
-      chart.veil.hidden = !scrubbing || !chart.boxes;
-      if (chart.veil.hidden) continue;
-      const box = chart.boxes[0];
-      const x = box.x + (Math.min(step, s.steps) / Math.max(1, s.steps)) * box.w;
-      chart.veil.style.transform = `translateX(${x.toFixed(1)}px)`;
-      chart.veil.style.width = chart.boxes.length > 1 ? "2px" : `${Math.max(2, chart.w - x)}px`;
+      chart.veils.forEach((veil, i) => {
+        const box = chart.boxes?.[i];
+        veil.hidden = !scrubbing || !box;
+        if (veil.hidden) return;
+        const x = (Math.min(step, s.steps) / Math.max(1, s.steps)) * box.w;
+        veil.style.transform = `translateX(${(box.x + x).toFixed(1)}px)`;
+        veil.style.width = `${Math.max(2, box.w - x).toFixed(1)}px`;
+      });
     }
   }
 

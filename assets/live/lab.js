@@ -60,6 +60,7 @@ export class Lab {
     this.parent.querySelectorAll?.(".ddcl-wait").forEach((node) => node.remove());
     this.parent.append(this.root);
     this.theme = readTheme(this.root);
+    this.root.classList.toggle("dark", this.theme.dark);
     this.themeVersion = 0;
   }
 

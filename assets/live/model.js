@@ -3,6 +3,7 @@ import { PanelStore, splitFrames } from "./store.js";
 import { STATUS } from "./text.js";
 
 const SAME = 1e-5;
+const PLACING_MS = 6000; // so long the change of map waits for the placing of earlier frames
 export const same = (a, b) => Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b)) + 1e-12;
 
 export class Model {
@@ -95,8 +96,8 @@ export class Model {
 
   takeMap(header, arrays) {
     this.maps[header.kind] = { ...pick(header, ["available", "explained_variance", "placement_error", "note", "fitting", "progress"]),
-      reference: arrays.reference?.data ?? null, labels: arrays.reference_labels?.data ?? null };
-    this.mapVersion++;
+      since: performance.now(), reference: arrays.reference?.data ?? null, labels: arrays.reference_labels?.data ?? null };
+    if (arrays.reference) this.mapVersion++;
     return "map";
   }
 
@@ -158,7 +159,8 @@ export class Model {
 
   get umapReady() {
     const map = this.maps.umap;
-    return Boolean(map?.available) && this.panels.every((p) => p.frames.length && p.frames.every((f) => f.tokens.umap));
+    if (!map?.available || !this.panels.every((p) => p.frames.at(-1)?.tokens.umap)) return false;
+    return performance.now() - map.since > PLACING_MS || this.panels.every((p) => p.frames.every((f) => f.tokens.umap));
   }
 }
 

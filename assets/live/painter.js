@@ -138,10 +138,12 @@ export class Painter {
     const { lab } = this;
     const { model, counters } = lab;
     const started = performance.now();
+    const onMap = model.panels.every((p) => p.bracket(time)?.slice(0, 2).every((f) => f.tokens.umap) ?? true);
+    const morph = onMap ? this.morph : 0; // a frame that has no place on the UMAP is shown by PCA in both panels
     lab.panelParts.forEach((part, p) => {
       part.map.resize();
       if (!model.panels[p]) return;
-      part.map.draw({ store: model.panels[p], time, theme: lab.theme, themeVersion: lab.themeVersion, view: lab.memory.view, morph: this.morph,
+      part.map.draw({ store: model.panels[p], time, theme: lab.theme, themeVersion: lab.themeVersion, view: lab.memory.view, morph,
         maps: model.maps, mapVersion: model.mapVersion, settings: lab.settings, selected: lab.memory.selected, atlas: this.atlas,
         labels: model.hello?.labels ?? [], arrowReference: model.arrowReference });
       if (part.hover) lab.tooltip(part, part.map.hit(...part.hover), ...part.hover);
@@ -208,9 +210,9 @@ export class Painter {
     setText(part.mark, said.mark);
     setText(part.word, said.word);
     setText(part.detail, said.detail);
-    const kind = this.morphTo ? "umap" : "pca";
+    const kind = this.morphTo && frame.tokens.umap ? "umap" : "pca";
     setText(part.tag, `step ${Math.floor(time + 1e-6)}${scrubbing ? ", recorded" : ""}  ·  ε ${format(model.metric(frame, "epsilon"))}  ·  T ${format(model.metric(frame, "temperature"))}`);
-    setText(part.note, mapNote(kind, lab.settings.map, model.maps[kind], frame.offMap));
+    setText(part.note, mapNote(kind, lab.settings.map, model.maps[kind], frame.offMap, model.maps.umap));
     part.node.dataset.step = String(frame.step);
     part.node.dataset.status = status;
     const label = `Map of ${model.labels[p]} at step ${frame.step}: ${said.word}, ${said.detail}`;

@@ -1,6 +1,6 @@
 // One map: tokens, prototypes, trails and forces of one run on a canvas, at any shown time.
 import { discRadius, arrowLength, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
-import { strengthLevel } from "./sprites.js";
+import { blit, spriteIndex, strengthLevel } from "./sprites.js";
 import { MAP_UNIT } from "./store.js";
 import { transformOf } from "./viewport.js";
 
@@ -28,7 +28,8 @@ export class MapPanel {
     this.g = canvas.getContext("2d", { alpha: false });
     this.width = this.height = 0;
     this.ratio = 1;
-    this.ground = null;
+    this.ground = null; // pixels of the still part
+    this.image = null; // pixels of the next picture
     this.groundKey = "";
     this.joined = new Set();
     this.screen = new Float32Array(0); // x, y of every token as drawn, for hits
@@ -52,10 +53,9 @@ export class MapPanel {
   paintGround(s, scale, x0, y0) {
     const key = [s.view.x, s.view.y, s.view.zoom, s.morph, s.themeVersion, s.mapVersion, this.width, this.height].join();
     if (key === this.groundKey) return;
-    if (!this.ground || this.ground.width !== this.canvas.width || this.ground.height !== this.canvas.height) {
-      this.ground = new OffscreenCanvas(this.canvas.width, this.canvas.height);
-    }
-    const g = this.ground.getContext("2d", { alpha: false });
+    const [w, h] = [this.canvas.width, this.canvas.height];
+    const canvas = new OffscreenCanvas(w, h);
+    const g = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     g.fillStyle = s.theme.field;
     g.fillRect(0, 0, this.width, this.height);
@@ -68,7 +68,11 @@ export class MapPanel {
         g.fillRect(x0 + points[i] * MAP_UNIT * scale - 1, y0 - points[i + 1] * MAP_UNIT * scale - 1, 2, 2);
       }
     }
-    g.globalAlpha = 1;
+    this.ground = new Uint32Array(g.getImageData(0, 0, w, h).data.buffer);
+    if (this.image?.width !== w || this.image.height !== h) {
+      this.image = new ImageData(w, h);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
     this.groundKey = key;
   }
 
@@ -81,14 +85,14 @@ export class MapPanel {
     if (!width || !height) return;
     const [scale, x0, y0] = transformOf(s.view, width, height);
     this.paintGround(s, scale, x0, y0);
-    g.setTransform(1, 0, 0, 1, 0, 0);
-    g.drawImage(this.ground, 0, 0);
+    this.pixels.set(this.ground);
     this.shown = null;
     const found = s.store.bracket(s.time);
+    if (found) this.drawTokens(s, ...found, scale, x0, y0);
+    g.putImageData(this.image, 0, 0);
     if (!found) return;
     const [a, b, u] = found;
     const kind = s.morph > 0.5 ? "umap" : "pca";
-    this.drawTokens(s, a, b, u, scale, x0, y0);
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     const toX = (x) => x0 + x * scale;
     const toY = (y) => y0 - y * scale;
@@ -105,8 +109,8 @@ export class MapPanel {
   }
 
   drawTokens(s, a, b, u, scale, x0, y0) {
-    const { g, ratio } = this;
-    const { image, cell } = s.atlas;
+    const { pixels, ratio } = this;
+    const { sprites, reach, count: columns } = s.atlas;
     const pca = [a.tokens.pca, b.tokens.pca];
     const umap = [a.tokens.umap, b.tokens.umap];
     const [one, two] = s.morph > 0 && umap[0] && umap[1] ? [pca, umap] : [pca, null];
@@ -117,10 +121,9 @@ export class MapPanel {
     if (this.screen.length !== count * 2) this.screen = new Float32Array(count * 2);
     const { screen } = this;
     const unit = MAP_UNIT * scale * ratio;
-    const [left, top, half] = [x0 * ratio, y0 * ratio, cell / 2];
-    const [w, h] = [this.canvas.width + half, this.canvas.height + half];
+    const [left, top] = [x0 * ratio, y0 * ratio];
+    const [w, h] = [this.canvas.width, this.canvas.height];
     const byClass = s.settings.color === "class" || !a.lead;
-    const columns = Math.max(1, Math.floor(image.width / cell));
     const frame = u > 0.5 ? b : a;
     for (let i = 0; i < count; i++) {
       let x = lerp(points[0][2 * i], points[1][2 * i], u);
@@ -133,12 +136,12 @@ export class MapPanel {
       y = top - y * unit;
       screen[2 * i] = x / ratio;
       screen[2 * i + 1] = y / ratio;
-      if (x < -half || y < -half || x > w || y > h) continue;
+      if (!(x > -reach && y > -reach && x < w + reach && y < h + reach)) continue;
       const lead = frame.lead ? frame.lead[i] : 0;
       const column = (byClass ? s.labels[i] ?? 0 : lead) % columns;
       const faint = s.selected >= 0 && lead !== s.selected;
       const level = faint ? 0 : byClass ? (s.selected >= 0 ? 4 : 3) : strengthLevel(frame.strength[i]);
-      g.drawImage(image, column * cell, level * cell, cell, cell, Math.round(x - half), Math.round(y - half), cell, cell);
+      blit(pixels, w, h, sprites[spriteIndex(column, level, x, y)], Math.floor(x), Math.floor(y), reach);
     }
   }
 

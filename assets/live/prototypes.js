@@ -4,7 +4,7 @@ import { alpha, inkOn, mix } from "./theme.js";
 
 const JOIN_PX = 9;
 const PART_PX = 14;
-const TRAIL_FRAMES = 48;
+const TRAIL_POINTS = 400; // of all trails together
 const TRAIL_STEPS = 90;
 const LONGEST_ARROW = 54;
 
@@ -14,7 +14,7 @@ export function discRadius(usage, count) {
 }
 
 /**
- * Groups of prototypes that share a spot on the screen. `joined` (Set of "i-j") remembers who was together, so that
+ * Groups of prototypes that share a spot on the screen. `joined` (a Set of numbers) remembers who was together, so that
  * a group does not flicker at the threshold. Returns arrays of indices.
  */
 export function groupByPlace(x, y, joined) {
@@ -22,7 +22,7 @@ export function groupByPlace(x, y, joined) {
   const find = (i) => (parent[i] === i ? i : (parent[i] = find(parent[i])));
   for (let i = 0; i < x.length; i++) {
     for (let j = i + 1; j < x.length; j++) {
-      const key = `${i}-${j}`;
+      const key = i * 1024 + j;
       const limit = joined.has(key) ? PART_PX : JOIN_PX;
       if (Math.hypot(x[i] - x[j], y[i] - y[j]) < limit) {
         joined.add(key);
@@ -38,11 +38,12 @@ export function groupByPlace(x, y, joined) {
 /** Fading paths of the last steps before time t. */
 export function drawTrails(g, theme, frames, upTo, t, kind, head, toX, toY) {
   let first = upTo;
-  while (first > 0 && upTo - first < TRAIL_FRAMES && frames[first].prototypes[kind] && t - frames[first].step < TRAIL_STEPS) first--;
   const count = head.length / 2;
+  const most = Math.min(48, Math.max(12, Math.floor(TRAIL_POINTS / count)));
+  while (first > 0 && upTo - first < most && frames[first].prototypes[kind] && t - frames[first].step < TRAIL_STEPS) first--;
   g.lineCap = "round";
   g.lineJoin = "round";
-  const bands = 4;
+  const bands = count > 12 ? 2 : 4;
   for (let k = 0; k < count; k++) {
     const points = [];
     for (let i = first; i <= upTo; i++) {
@@ -58,8 +59,8 @@ export function drawTrails(g, theme, frames, upTo, t, kind, head, toX, toY) {
       g.beginPath();
       g.moveTo(...points[from]);
       for (let i = from + 1; i <= to; i++) g.lineTo(...points[i]);
-      g.strokeStyle = alpha(color, 0.14 + 0.2 * band);
-      g.lineWidth = 1.2 + 0.55 * band;
+      g.strokeStyle = alpha(color, 0.14 + (0.6 * (band + 1)) / bands - 0.15);
+      g.lineWidth = 1.2 + (2.2 * band) / bands;
       g.stroke();
     }
   }
@@ -142,12 +143,32 @@ export function drawDiscs(g, theme, spots, selected) {
       g.stroke();
     }
     g.fillStyle = dead ? theme.faded : inkOn(color);
-    g.font = `700 ${Math.max(9.5, Math.min(13, r * 1.05))}px ${theme.font}`;
+    g.font = `700 ${r < 10 ? 10 : r < 12 ? 11 : 13}px ${theme.font}`; // few sizes: a new one costs a millisecond
     g.textAlign = "center";
     g.textBaseline = "middle";
-    g.fillText(members.length > 1 ? `×${members.length}` : String(members[0] + 1), x, y + 0.5);
+    const text = members.length > 1 ? `×${members.length}` : String(members[0] + 1);
+    if (dead) { // the number stays readable on its cross
+      g.lineWidth = 3;
+      g.strokeStyle = theme.ground;
+      g.strokeText(text, x, y + 0.5);
+    }
+    g.fillText(text, x, y + 0.5);
   }
-  for (const spot of spots) if (spot.members.length > 1) badge(g, theme, sharedSpot(spot.members), spot.x, spot.y + spot.r + 13);
+  drawBadges(g, theme, spots);
+}
+
+/** Names of prototypes that share a spot, largest pile first; a badge that would cover another is moved or left out. */
+function drawBadges(g, theme, spots) {
+  const taken = [];
+  g.font = `600 11.5px ${theme.font}`;
+  for (const spot of spots.filter((s) => s.members.length > 1).sort((a, b) => b.members.length - a.members.length)) {
+    const text = sharedSpot(spot.members);
+    const w = g.measureText(text).width + 14;
+    const y = [spot.y + spot.r + 13, spot.y - spot.r - 17].find((v) => taken.every((t) => Math.abs(t.y - v) > 19 || Math.abs(t.x - spot.x) > (t.w + w) / 2));
+    if (y === undefined) continue;
+    taken.push({ x: spot.x, y, w });
+    badge(g, theme, text, spot.x, y, w);
+  }
 }
 
 function circle(g, x, y, r) {
@@ -155,9 +176,7 @@ function circle(g, x, y, r) {
   g.arc(x, y, r, 0, 2 * Math.PI);
 }
 
-function badge(g, theme, text, x, y) {
-  g.font = `600 11.5px ${theme.font}`;
-  const w = g.measureText(text).width + 14;
+function badge(g, theme, text, x, y, w) {
   g.beginPath();
   g.roundRect(x - w / 2, y - 9, w, 18, 9);
   g.fillStyle = alpha(theme.ground, 0.92);

@@ -14,10 +14,16 @@ export function verdict(status, statusStep, metric, prototypes) {
   if (status === "diverged") {
     return { mark: MARKS.diverged, word: `DIVERGED${at}`, detail: "the numbers left what can be computed; lower ε, then reset" };
   }
-  if (status === "collapsed") return { mark: MARKS.collapsed, word: `COLLAPSED${at}`, detail: alive };
-  if (status === "unresolved") return { mark: MARKS.unresolved, word: "NOT YET CLEAR", detail: alive };
+  const separation = metric("weighted_separation");
+  const apart = Number.isFinite(separation) && prototypes > 1 ? `separation ${format(separation, 2)}` : "";
+  const both = [alive, apart].filter(Boolean).join(", ");
+  if (status === "collapsed") { // full usage is no health when all share one spot: never one without the other
+    const detail = effective >= 1.5 && apart ? `${apart}: they share one spot, though ${alive}` : both;
+    return { mark: MARKS.collapsed, word: `COLLAPSED${at}`, detail };
+  }
+  if (status === "unresolved") return { mark: MARKS.unresolved, word: "NOT YET CLEAR", detail: both };
   const recovered = statusStep > 0 ? `STABLE again since step ${statusStep}` : "STABLE so far";
-  return { mark: MARKS.stable, word: recovered, detail: alive };
+  return { mark: MARKS.stable, word: recovered, detail: both };
 }
 
 /** What the T_c chart says when the objective has no finite critical temperature. */
@@ -33,24 +39,26 @@ export function increases(count) {
   return count === 0 ? "never rose" : count === 1 ? "rose once" : `rose ${Math.round(count)} times`;
 }
 
-export function mapNote(kind, wanted, info, offMap) {
+/** Line under a map. kind: what is shown; wanted: what was chosen; info: about the shown map; umap: about the UMAP. */
+export function mapNote(kind, wanted, info, offMap, umap) {
   const parts = [];
   if (kind === "umap") {
     parts.push("UMAP, frozen");
-    if (Number.isFinite(info?.placement_error)) parts.push(`a token is placed within ${format(info.placement_error, 2)} of the map’s radius`);
+    if (Number.isFinite(info?.placement_error)) parts.push(`typical placing error ${format(info.placement_error, 2)} of the map’s radius`);
     if (offMap > 3) parts.push("tokens have left the mapped region: positions are rough");
   } else {
     parts.push("PCA");
     const share = info?.explained_variance?.reduce?.((a, b) => a + b, 0);
     if (Number.isFinite(share)) parts.push(`shows ${Math.round(share * 100)} % of the variance`);
-    if (wanted === "umap") parts.push("UMAP is being fitted; it follows here");
+    if (wanted === "umap" && umap && !umap.available && umap.fitting === false) parts.push(umap.note || "there is no UMAP for these tokens");
+    else if (wanted === "umap") parts.push(`UMAP is being fitted${umap?.progress > 0 ? ` (${Math.round(100 * umap.progress)} %)` : ""} and follows here`);
   }
   return parts.join(" · ");
 }
 
 /** Label of prototypes that share one spot. */
 export function sharedSpot(members) {
-  if (members.length <= 3) return `${members.map((k) => k + 1).join(", ")} share this spot`;
+  if (members.length <= 3) return members.map((k) => k + 1).join(", ");
   return `${members.length} prototypes here`;
 }
 

@@ -11,6 +11,19 @@ const ROLES = {
 
 export const SHAPES = ["circle", "square", "triangle", "diamond", "plus", "wedge", "cross", "star"];
 
+/** Remember answers: the same few colours are asked for many times a picture. */
+function remembered(make) {
+  const known = new Map();
+  return (...given) => {
+    const key = given.join("|");
+    if (!known.has(key)) {
+      if (known.size > 2000) known.clear();
+      known.set(key, make(...given));
+    }
+    return known.get(key);
+  };
+}
+
 /** [r, g, b] of "#rgb", "#rrggbb" or "rgb(...)"; null when it is none of them. */
 export function parseColor(text) {
   const value = String(text ?? "").trim();
@@ -36,20 +49,16 @@ export function contrast(one, other) {
 }
 
 /** Colour between two, as rgb(); share of the second in 0..1. */
-export function mix(one, other, share) {
+export const mix = remembered((one, other, share) => {
   const [a, b] = [parseColor(one), parseColor(other)];
   return `rgb(${a.map((c, i) => Math.round(c + (b[i] - c) * share)).join(",")})`;
-}
+});
 
 /** The same colour, see-through. */
-export function alpha(color, opacity) {
-  return `rgba(${parseColor(color).join(",")},${opacity})`;
-}
+export const alpha = remembered((color, opacity) => `rgba(${parseColor(color).join(",")},${opacity})`);
 
 /** Black or white, whichever reads better on the colour. */
-export function inkOn(color) {
-  return luminance(parseColor(color)) > 0.36 ? "#10141a" : "#ffffff";
-}
+export const inkOn = remembered((color) => (luminance(parseColor(color)) > 0.18 ? "#10141a" : "#ffffff"));
 
 /** The theme for given CSS variables; `read(name)` returns a value or "". */
 export function makeTheme(read, prefersDark = false) {

@@ -1,10 +1,10 @@
 // What the pointer rests on, in words: a token or a prototype.
-import { h } from "./dom.js";
+import { h, rich } from "./dom.js";
 import { format } from "./numbers.js";
 
 function row(name, value, color) {
   const swatch = color ? h("i", { class: "swatch", style: `background:${color}` }) : null;
-  return h("div", { class: "tip-row" }, h("span", {}, swatch, name), h("b", {}, value));
+  return h("div", { class: "tip-row" }, h("span", {}, swatch, ...rich(name)), h("b", {}, value));
 }
 
 function tokenRows(s, shown, i) {
