@@ -73,12 +73,12 @@ export class History {
   add(steps, values) {
     const width = this.names.length;
     for (let i = 0; i < steps.length; i++) {
+      if (this.count === this.steps.length) this.grow();
       const row = this.rowAt(steps[i]);
       if (row >= 0 && this.steps[row] === steps[i]) {
         this.values.set(values.subarray(i * width, (i + 1) * width), row * width);
         continue;
       }
-      if (this.count === this.steps.length) this.grow();
       const at = row + 1;
       if (at < this.count) {
         this.steps.copyWithin(at + 1, at, this.count);
