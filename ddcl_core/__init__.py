@@ -14,7 +14,7 @@ from ddcl_core.errors import InputError
 from ddcl_core.frame import METRIC_NAMES, Controls, Frame
 
 if TYPE_CHECKING:
-    from ddcl_core.forces import Forces, forces
+    from ddcl_core.prototype_forces import Forces, forces
     from ddcl_core.layer import DDCLAttention, DDCLOutput
     from ddcl_core.losses import QuantizationLosses, quantization_losses
     from ddcl_core.metrics import critical_temperature
@@ -26,8 +26,8 @@ _LAZY = {
     "DDCLOutput": "layer",
     "QuantizationLosses": "losses",
     "quantization_losses": "losses",
-    "Forces": "forces",
-    "forces": "forces",
+    "Forces": "prototype_forces",
+    "forces": "prototype_forces",
     "critical_temperature": "metrics",
     "parameter_groups": "optim",
     "TrainingRun": "run",

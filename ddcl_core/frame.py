@@ -17,6 +17,8 @@ LOSS_METRICS = (
     "separation_min", "separation_mean", "weighted_separation", "effective_prototypes", "dead_prototypes",
     "critical_temperature", "lambda_max", "token_spread",
 )  # fmt: skip
+"""The keys of `ddcl_core.metrics.compute_metrics`, in order."""
+
 METRIC_NAMES = ("epsilon", "temperature", *LOSS_METRICS, "anchor", "accuracy", "objective", "F_tilde_increases")
 
 

@@ -15,12 +15,10 @@ from torch import Tensor
 from ddcl_core.config import OBJECTIVES
 from ddcl_core.distances import squared_distances
 from ddcl_core.errors import InputError
+from ddcl_core.frame import LOSS_METRICS
 from ddcl_core.losses import QuantizationLosses
 
-METRIC_NAMES = (
-    "L_q", "L_OLS", "V", "H", "F", "F_tilde", "separation_min", "separation_mean", "weighted_separation",
-    "effective_prototypes", "dead_prototypes", "critical_temperature", "lambda_max", "token_spread",
-)  # fmt: skip
+METRIC_NAMES = LOSS_METRICS
 """The keys of `compute_metrics`, in order."""
 
 Array = Tensor | np.ndarray

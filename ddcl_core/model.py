@@ -57,6 +57,9 @@ class RunModel(nn.Module):
         centres = initialize(start, config.num_prototypes, config.initialization, config.init_scale, generator)
         self.prototypes = nn.Parameter(centres.clone())
         self.head = self._build_head(config.anchor, dim, len(scene.class_names), generator)
+        self.head_rate = config.lr_prototypes
+        if config.anchor == "reconstruction":
+            self.head_rate = min(self.head_rate, 0.5 / (max(config.anchor_weight, 1e-6) * (1 + dim)))
 
     @staticmethod
     def _build_head(anchor: str, dim: int, classes: int, generator: torch.Generator) -> nn.Linear | None:
@@ -70,8 +73,11 @@ class RunModel(nn.Module):
         head = nn.Linear(dim, classes if anchor == "classification" else dim)
         bound = 1 / math.sqrt(dim)
         with torch.no_grad():
-            head.weight.uniform_(-bound, bound, generator=generator)
             head.bias.zero_()
+            if anchor == "reconstruction":
+                nn.init.eye_(head.weight)
+            else:
+                head.weight.uniform_(-bound, bound, generator=generator)
         return head
 
     def encode(self, documents: Tensor | None = None) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 from ddcl_core.config import RunConfig
 from ddcl_core.data.scene import TokenScene, load_scene
 from ddcl_core.devices import resolve_device
-from ddcl_core.forces import forces
+from ddcl_core.prototype_forces import forces
 from ddcl_core.frame import METRIC_NAMES, Controls, Frame, frame_due
 from ddcl_core.metrics import compute_metrics, token_covariance, token_spread, usage
 from ddcl_core.model import Evaluation, RunModel
@@ -39,9 +39,11 @@ class TrainingRun:
         self.scene = load_scene(config.data, config.seed) if scene is None else scene
         self.device = resolve_device(config.device)
         self.model = RunModel(config, self.scene).to(self.device)
-        readout = [self.model.prototypes] + ([] if self.model.head is None else list(self.model.head.parameters()))
-        self._readout = readout
-        groups = parameter_groups(self.model.encoder, readout, config.lr_prototypes, config.epsilon)
+        head = [] if self.model.head is None else list(self.model.head.parameters())
+        self._readout = [self.model.prototypes, *head]
+        groups = parameter_groups(self.model.encoder, self.model.prototypes, config.lr_prototypes, config.epsilon, head)
+        for group in groups[2:]:
+            group["lr"] = self.model.head_rate
         self.optimizer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[config.optimizer](groups)
 
         self.step = 0
