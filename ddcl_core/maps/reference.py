@@ -25,8 +25,8 @@ On synthetic tokens (six clusters) the same rows lie between 0.015 and 0.021 in 
 centres. In a first round with exp(-u), width 0.1, on another fit of the same tokens, k-means had 0.136 / 0.245 / 0.22,
 randomly chosen tokens 0.166 / 0.214 / 0.46, farthest-point tokens 0.381 / 0.382 / 0.29, all 1200 tokens (three times
 slower) 0.122 / 0.200 / 0.41; with random tokens a Gaussian of fixed width 0.153 / 0.243 / 0.23, and distance^-32, close
-to the nearest landmark alone, 0.162 / 0.193 / 0.79: it jumps. More UMAP neighbours (30, 50, 100 instead of 15) made the
-error on real text larger (0.21, 0.26, 0.34). On real text expect about 0.15 for tokens, and 0.2 in
+to the nearest landmark alone, 0.162 / 0.193 / 0.79: it jumps. More UMAP neighbours (30 or 50 instead of 15) made the
+error on real text larger (0.21, 0.26). On real text expect about 0.15 for tokens, and 0.2 in
 `placement_error`, whose held-out rows are thinned and so harder; on tokens in clusters 0.02 for both.
 """
 

@@ -61,7 +61,7 @@ def reference(request, fitted, pool):
     return fitted.map if request.param == "umap" else maps.fit_reference(pool, "pca", seed=3)
 
 
-# ---- the pool  ----
+# ---- the pool ----
 
 
 def test_collapsed_snapshots_do_not_fill_the_pool():
@@ -100,7 +100,7 @@ def test_identical_points_make_a_pool_of_one():
     assert len(maps.build_pool([np.ones((50, 3))])) == 1
 
 
-# ---- a map must not lie  ----
+# ---- a map must not lie ----
 
 
 def test_layout_is_in_map_radii(reference):
@@ -217,7 +217,7 @@ def test_tensors_are_placed_too(reference):
 
 
 def test_placing_is_fast_enough_for_every_frame():
-    """1536 tokens, 8 prototypes and 16 arrow tips in 32 dimensions; about 2 ms on one core, with room for a busy one."""
+    """1536 tokens, 8 prototypes and 16 arrow tips in 32 dimensions: 2 ms on one free core."""
     rng = np.random.default_rng(0)
     marks = rng.standard_normal((384, 32)).astype(np.float32)
     reference = maps.ReferenceMap(
@@ -231,7 +231,7 @@ def test_placing_is_fast_enough_for_every_frame():
     assert min(times) < 8e-3
 
 
-# ---- PCA  ----
+# ---- PCA ----
 
 
 def test_pca_agrees_with_sklearn(pool):
@@ -276,7 +276,7 @@ def test_unusable_pools_get_a_sentence(points, kind, says):
         maps.fit_reference(points, kind)
 
 
-# ---- keeping maps  ----
+# ---- keeping maps ----
 
 
 def saved(reference):
