@@ -9,89 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dashboard.live.verdicts import USED, Course, History, course
 from ddcl_core.config import RunConfig
 
-EFFECTIVE_LIMIT = 1.5  # the status rule's; a collapse is at or below it, or the separation is nearly gone
-SEPARATION_LIMIT = 0.1
-SPREAD_LIMIT = 0.3  # separation, in root mean square token distances, from which prototypes count as spread out
 _MILESTONES = (0, 5, 10, 20, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000, 1500, 2000, 3000, 5000, 7500, 10000)
+_RECENT_CONTROLS = 20
+_PULLS = {
+    "L_q": "descending L_q can only pull them together",
+    "F": "F is lowest with all of them at one place",
+}
+_RULES = {
+    "L_OLS": "L_OLS alone pushes prototypes apart at any T",
+    "V": "V alone pulls prototypes together at any T",
+}
 
-PanelHistory = tuple[str, RunConfig, Mapping[str, np.ndarray], Sequence[Mapping[str, Any]]]
-
-
-@dataclass(frozen=True)
-class Course:
-    """What happened in one panel, each as a step or None: the facts the words are made from."""
-
-    crossed: int | None  # T_c fell below T, and stayed there until the end or until it rose again
-    uncrossed: int | None  # T_c rose above T again afterwards
-    collapsed: int | None
-    recovered: int | None
-    diverged: int | None
-    spread_at_crossing: bool  # whether the prototypes had spread when T_c fell below T
-    started_below: bool  # T_c was below T at the start already
-
-
-def course(history: Mapping[str, np.ndarray], until: int | None = None) -> Course:
-    """Read the events of a run out of its metrics up to the step `until`."""
-    steps = np.asarray(history["step"])
-    end = len(steps) if until is None else int(np.searchsorted(steps, until, side="right"))
-    steps = steps[:end]
-    if end == 0:
-        return Course(None, None, None, None, None, False, False)
-    value = {name: np.asarray(history[name][:end], dtype=float) for name in _USED}
-    finite = np.isfinite(value["L_q"]) & np.isfinite(value["weighted_separation"])
-    diverged = None if finite.all() else int(steps[np.argmin(finite)])
-
-    below = value["critical_temperature"] < value["temperature"]
-    below &= finite
-    first = int(np.argmax(below)) if below.any() else None
-    crossed = None if first is None else int(steps[first])
-    after = ~below[first:] & finite[first:] if first is not None else np.zeros(0, dtype=bool)
-    uncrossed = int(steps[first + int(np.argmax(after))]) if after.any() and first is not None else None
-
-    spread = _relative_separation(value)
-    inside = (value["effective_prototypes"] < EFFECTIVE_LIMIT) | (spread < SEPARATION_LIMIT)
-    inside &= finite
-    left = np.flatnonzero(~inside & finite)
-    collapsed = recovered = None
-    if len(left):
-        later = np.flatnonzero(inside[left[0] :])
-        if len(later):
-            at = int(left[0] + later[0])
-            collapsed = int(steps[at])
-            clear = (value["effective_prototypes"] > 1.5 * EFFECTIVE_LIMIT) & (spread > 1.5 * SEPARATION_LIMIT)
-            again = np.flatnonzero(clear[at:] & finite[at:])
-            recovered = int(steps[at + again[0]]) if len(again) and not inside[-1] else None
-    spread_then = first is not None and bool(spread[first] >= SPREAD_LIMIT)
-    return Course(crossed, uncrossed, collapsed, recovered, diverged, spread_then, bool(below[0]))
-
-
-_USED = (
-    "L_q", "temperature", "critical_temperature", "weighted_separation", "effective_prototypes", "token_spread",
-)  # fmt: skip
-
-
-def describe(label: str, config: RunConfig, history: Mapping[str, np.ndarray], until: int) -> str:
-    """One panel's course up to a step, in one to three sentences."""
-    steps = np.asarray(history["step"])
-    here = int(np.searchsorted(steps, until, side="right")) - 1
-    if here < 0:
-        return f"{label}: not started."
-    facts = course(history, until)
-    now = {name: float(history[name][here]) for name in (*_USED, "epsilon")}
-    if facts.diverged is not None:
-        return f"{label}: {_diverged(config, facts, now)}"
-    if config.objective == "L_OLS":
-        return f"{label}: {_no_threshold(config, facts, now, 'L_OLS alone pushes prototypes apart at any T')}"
-    if config.objective == "V":
-        return f"{label}: {_no_threshold(config, facts, now, 'V alone pulls prototypes together at any T')}"
-    return f"{label}: {_with_threshold(config, facts, now, history, here)}"
+PanelHistory = tuple[str, RunConfig, History, Sequence[Mapping[str, Any]]]
 
 
 def explain(panels: Sequence[PanelHistory]) -> list[dict[str, Any]]:
@@ -102,99 +38,128 @@ def explain(panels: Sequence[PanelHistory]) -> list[dict[str, Any]]:
     known = [panel for panel in panels if len(panel[2]["step"])]
     if not known:
         return []
-    last = max(int(panel[2]["step"][-1]) for panel in known)
-    moments = {m for m in _MILESTONES if m <= last}
-    for _, _, history, controls in known:
-        facts = course(history)
-        events = (facts.crossed, facts.uncrossed, facts.collapsed, facts.recovered, facts.diverged)
+    last = max(int(history["step"][-1]) for _, _, history, _ in known)
+    moments = {moment for moment in _MILESTONES if moment <= last}
+    for _, config, history, controls in known:
+        facts = course(history, config.num_prototypes)
+        events = (facts.crossed, facts.above_again, facts.collapsed, facts.recovered, facts.diverged)
         moments |= {event for event in events if event is not None}
-        moments |= {int(control["step"]) for control in controls[-20:] if int(control["step"]) <= last}
+        # What a control changes shows in the step after it.
+        moments |= {int(c["step"]) + 1 for c in controls[-_RECENT_CONTROLS:] if int(c["step"]) < last}
     items: list[dict[str, Any]] = []
     for moment in sorted(moments):
         text = " ".join(describe(label, config, history, moment) for label, config, history, _ in known)
         if not items or items[-1]["text"] != text:
-            items.append({"step": int(moment), "text": text})
+            items.append({"step": moment, "text": text})
     return items
 
 
-def _with_threshold(
-    config: RunConfig, facts: Course, now: Mapping[str, float], history: Mapping[str, np.ndarray], here: int
-) -> str:
-    T = f"T = {_figure(now['temperature'])}"
-    if facts.crossed is None:
-        return f"{_margin(now, T)}, so prototypes that come close are pushed apart again. {_state(config, now)}"
-    if facts.started_below:
-        cause = f"T_c was below {T} from the start, so prototypes near each other are pulled together"
+def describe(label: str, config: RunConfig, history: History, until: int) -> str:
+    """One panel's course up to a step, in one to three sentences that begin with its label."""
+    here = int(np.searchsorted(np.asarray(history["step"]), until, side="right")) - 1
+    if here < 0:
+        return f"{_sentence(label)}: not started yet."
+    facts = course(history, config.num_prototypes, until)
+    now = {name: float(history[name][here]) for name in (*USED, "epsilon")}
+    if facts.diverged is not None:
+        words = _diverged(config, facts, now)
+    elif config.num_prototypes == 1:
+        words = "There is one prototype; it can neither spread nor collapse."
+    elif config.objective in _RULES:
+        words = _without_threshold(config, facts, now)
+    elif facts.crossed is None:
+        words = _above(config, facts, now)
     else:
-        cause = f"{_why_fell(config, history, facts)} at step {facts.crossed}"
-        cause += ", after the prototypes had spread" if facts.spread_at_crossing else ", before the prototypes had spread"
+        words = _below(config, facts, now, history)
+    return f"{_sentence(label)}: {words}"
+
+
+def _above(config: RunConfig, facts: Course, now: Mapping[str, float]) -> str:
+    """T_c has never been below T: the linear theory says that prototypes at one place are pushed apart."""
     if facts.recovered is not None:
-        return f"{cause}. They collapsed at step {facts.collapsed} and came apart again at step {facts.recovered}; now {_margin(now, T)}."
+        return f"{_margin(now)}. Collapsed at step {facts.collapsed}, apart again since step {facts.recovered}."
     if facts.collapsed is not None:
-        pull = "L_q can only pull them together" if config.objective == "L_q" else "F has its minimum with all of them merged"
-        if facts.collapsed < facts.crossed:
-            return f"The prototypes collapsed at step {facts.collapsed}. {_sentence(cause)}; from then on {pull}."
-        above = now["critical_temperature"] >= now["temperature"]
-        tail = f"by now T_c is above {T} again, but merged prototypes part slowly" if above else f"from then on {pull}"
-        return f"{_sentence(cause)}; {tail}. Collapsed at step {facts.collapsed}."
-    if facts.uncrossed is not None and now["critical_temperature"] >= now["temperature"]:
-        return f"{_sentence(cause)}, and rose above it again at step {facts.uncrossed}. {_state(config, now)}"
+        return (
+            f"Collapsed at step {facts.collapsed} although {_margin(now)}: tokens have gone over to few prototypes, "
+            "and those that no token chooses stay where they are."
+        )
+    if facts.unresolved:
+        return f"{_margin(now)}, so the prototypes, which start close together, are pushed apart. {_state(config, now)}"
+    return f"{_margin(now)}, so prototypes that come close are pushed apart again. {_state(config, now)}"
+
+
+def _below(config: RunConfig, facts: Course, now: Mapping[str, float], history: History) -> str:
+    cause, pull = _cause(config, facts, history), _PULLS[config.objective]
+    above = now["critical_temperature"] >= now["temperature"]
+    if facts.recovered is not None:
+        back = f"apart again since step {facts.recovered}; now {_margin(now)}"
+        return f"{cause}. Collapsed at step {facts.collapsed}, {back}."
+    if facts.collapsed is not None:
+        since = "by now T_c is above T again, but merged prototypes part slowly" if above else f"from then on {pull}"
+        if facts.collapsed < (facts.crossed or 0):
+            return f"Collapsed at step {facts.collapsed}. {cause}; {since}."
+        return f"{cause}; {since}. Collapsed at step {facts.collapsed}."
+    if above and facts.above_again is not None:
+        return f"{cause}, and rose above it again at step {facts.above_again}; now {_margin(now)}. {_state(config, now)}"
     if facts.spread_at_crossing:
-        return f"{_sentence(cause)}. Prototypes that are far apart can hold out beyond T_c for a while. {_state(config, now)}"
-    return f"{_sentence(cause)}. Prototypes that are close together are now being pulled together. {_state(config, now)}"
+        return f"{cause}. Prototypes that are far apart can hold out beyond T_c for a while. {_state(config, now)}"
+    return f"{cause}. Prototypes that are close are being pulled together. {_state(config, now)}"
 
 
-def _no_threshold(config: RunConfig, facts: Course, now: Mapping[str, float], rule: str) -> str:
-    if facts.collapsed is not None and facts.recovered is None:
-        return f"{rule}; collapsed at step {facts.collapsed}."
-    return f"{rule}, whatever T_c is. {_state(config, now)}"
+def _cause(config: RunConfig, facts: Course, history: History) -> str:
+    """What made T_c fall below T: the tokens drew together, or T was raised."""
+    at = int(np.searchsorted(np.asarray(history["step"]), facts.crossed))
+    T = np.asarray(history["temperature"], dtype=float)[: at + 1]
+    critical = np.asarray(history["critical_temperature"], dtype=float)[: at + 1]
+    if facts.started_below:
+        return f"T_c = {_figure(critical[0])} was below T = {_figure(T[0])} from the start"
+    when = f"at step {facts.crossed}, {'after' if facts.spread_at_crossing else 'before'} the prototypes had spread"
+    raised, shrank = T[-1] > 1.05 * T[0], critical[-1] < 0.95 * critical[0]
+    if raised and not shrank:
+        return f"T was raised to {_figure(T[-1])}, above T_c = {_figure(critical[-1])}, {when}"
+    fell = f"T_c fell from {_figure(critical[0])} below T = {_figure(T[-1])} {when}"
+    if raised:
+        return f"T was raised and the tokens drew together: {fell}"
+    moved = "the tokens drew together" if config.encoder.kind == "none" else "the encoder drew the tokens together"
+    return f"{_sentence(moved)}: {fell}"
+
+
+def _without_threshold(config: RunConfig, facts: Course, now: Mapping[str, float]) -> str:
+    rule = f"{_RULES[config.objective]}, wherever T_c is"
+    if facts.recovered is not None:
+        return f"{rule}. Collapsed at step {facts.collapsed}, apart again since step {facts.recovered}."
+    if facts.collapsed is None:
+        return f"{rule}. {_state(config, now)}"
+    if config.objective == "L_OLS" and config.encoder.kind != "none":
+        return f"{rule}, but the encoder drew the tokens themselves together. Collapsed at step {facts.collapsed}."
+    return f"{rule}. Collapsed at step {facts.collapsed}."
 
 
 def _diverged(config: RunConfig, facts: Course, now: Mapping[str, float]) -> str:
-    hint = "" if config.encoder.final_norm or config.encoder.kind == "none" else ", and no LayerNorm bounds the tokens"
+    unbound = config.encoder.kind != "none" and not config.encoder.final_norm
+    why = "no LayerNorm bounds the tokens, and steps" if unbound else "steps"
     return (
-        f"a value stopped being finite at step {facts.diverged}: the steps are too large at epsilon = "
-        f"{_figure(now['epsilon'])}{hint}. Lower epsilon and reset."
+        f"A value stopped being finite at step {facts.diverged}: {why} at ε = {_figure(now['epsilon'])} and "
+        f"η = {_figure(config.lr_prototypes)} are too large. Lower ε and reset."
     )
 
 
-def _why_fell(config: RunConfig, history: Mapping[str, np.ndarray], facts: Course) -> str:
-    """Which of the two moved: T_c (the tokens shrank) or T (it was raised)."""
-    steps = np.asarray(history["step"])
-    at = int(np.searchsorted(steps, facts.crossed))
-    T, critical = np.asarray(history["temperature"], dtype=float), np.asarray(history["critical_temperature"], dtype=float)
-    limit = f"T_c fell below T = {_figure(T[at])}"
-    if critical[at] >= 0.95 * critical[0]:
-        return f"T was raised above T_c = {_figure(critical[at])}"
-    if T[at] > 1.05 * T[0]:
-        return f"T was raised and the tokens drew together; {limit}"
-    who = "the tokens drew together" if config.encoder.kind == "none" else "the encoder shrank the tokens"
-    return f"{who}: T_c fell from {_figure(critical[0])} below T = {_figure(T[at])}"
-
-
-def _margin(now: Mapping[str, float], T: str) -> str:
-    critical, temperature = now["critical_temperature"], now["temperature"]
-    if not math.isfinite(critical):
-        return f"there is no critical temperature above {T}"
-    return f"T_c is {_figure(critical)}, {_times(critical / max(temperature, 1e-12))} {T}"
+def _margin(now: Mapping[str, float]) -> str:
+    """For example 'T_c is 12.1, about six times T = 2'."""
+    critical, T = now["critical_temperature"], now["temperature"]
+    return f"T_c is {_figure(critical)}, {_times(critical / max(T, 1e-12))} T = {_figure(T)}"
 
 
 def _state(config: RunConfig, now: Mapping[str, float]) -> str:
     return f"{now['effective_prototypes']:.1f} of {config.num_prototypes} prototypes are in use."
 
 
-def _relative_separation(value: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Weighted separation in units of the tokens' root mean square distance at the start."""
-    start = value["token_spread"][0]
-    return value["weighted_separation"] / math.sqrt(2.0 * start) if start > 0 else np.zeros_like(value["L_q"])
-
-
 def _times(ratio: float) -> str:
-    words = {2: "twice", 3: "three times", 4: "four times", 5: "five times", 6: "six times", 7: "seven times",
-             8: "eight times", 9: "nine times", 10: "ten times"}  # fmt: skip
-    whole = round(ratio)
-    if whole in words and abs(ratio - whole) <= 0.15 * whole:
-        return f"about {words[whole]}"
+    words = ("twice", "three times", "four times", "five times", "six times", "seven times", "eight times",
+             "nine times", "ten times")  # fmt: skip
+    whole = round(ratio) if math.isfinite(ratio) else 0
+    if 2 <= whole <= 10 and abs(ratio - whole) <= 0.15:
+        return f"about {words[whole - 2]}"
     return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"
 
 
@@ -203,4 +168,4 @@ def _figure(value: float) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] if not text.startswith("T_c") else text
+    return text[:1].upper() + text[1:]

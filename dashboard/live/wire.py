@@ -39,7 +39,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = No
     parts: list[bytes] = []
     offset = 0
     for name, array in (arrays or {}).items():
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")
         dtype = array.dtype.newbyteorder("<") if array.dtype.itemsize > 1 else array.dtype
         if dtype not in _NAMES:
             raise InputError(f"Array {name!r} has dtype {array.dtype}; the wire carries {', '.join(DTYPES)}.")
