@@ -20,7 +20,7 @@ from ddcl_core.errors import InputError
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets" / "live"
 
-_HTML = '<div class="ddcl-wait" style="min-height: 1010px; opacity: 0.7" role="status">Loading the live view …</div>'
+_HTML = '<div class="ddcl-wait" style="min-height: 900px; opacity: 0.7" role="status">Loading the live view …</div>'
 
 # The base path is read off Streamlit's own script, so that the view also works behind a proxy that cuts a prefix.
 _LOADER = """

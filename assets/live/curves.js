@@ -4,17 +4,18 @@ import { h, rich, setText } from "./dom.js";
 import { format, niceCeil } from "./numbers.js";
 import { CHARTS, criticalNote, increases } from "./text.js";
 
+const SETTLED = 0.06; // the first steps fall so far that, drawn in full, they would press all else flat
 const DASH = [[], [5, 3.5], [1.5, 2.5]];
 const KINDS = ["loss", "free", "separation", "effective", "critical"];
 
-/** Smallest and largest finite value of some columns over several histories. */
-export function range(histories, columns) {
+/** Smallest and largest finite value of some columns over several histories, from a step on. */
+export function range(histories, columns, from = -1) {
   let [low, high] = [Infinity, -Infinity];
   for (const history of histories) {
     for (const name of columns) {
       const column = history.column(name);
       if (column < 0) continue;
-      for (let i = 0; i < history.count; i++) {
+      for (let i = Math.max(0, history.rowAt(from)); i < history.count; i++) {
         const value = history.value(i, column);
         if (Number.isFinite(value)) {
           if (value < low) low = value;
@@ -104,7 +105,7 @@ export class Curves {
   }
 
   loss(chart, s, box) {
-    const [, high] = range([...s.histories, ...s.ghosts], ["L_q"]);
+    const [, high] = range(s.histories, ["L_q"], s.steps * SETTLED);
     const gap = 10;
     const width = (box.w - gap * (s.histories.length - 1)) / s.histories.length;
     chart.boxes = s.histories.map((_, p) => ({ ...box, x: box.x + p * (width + gap), w: width }));
@@ -135,7 +136,7 @@ export class Curves {
   }
 
   paintFree(chart, s, box) {
-    let [low, high] = range([...s.histories, ...s.ghosts], [this.free]);
+    let [low, high] = range(s.histories, [this.free], s.steps * SETTLED);
     if (!(high >= low)) [low, high] = [0, 1];
     const pad = Math.max((high - low) * 0.08, Math.abs(high) * 1e-3, 1e-9);
     this.lines(chart, s, box, [{ name: this.free, width: 1.9 }], low - pad, high + pad);
@@ -162,6 +163,20 @@ export class Curves {
       drawLine(chart.g, history, history.column("temperature"), scales, s.upTo, { color: s.theme.ink, width: 1.2, dash: p ? [5, 3.5] : [], opacity: 0.85 });
       this.hotBar(chart.g, s, history, scales, p);
     });
+    this.nameTemperature(chart.g, s, scales);
+  }
+
+  /** The letter T at the end of its lines. */
+  nameTemperature(g, s, scales) {
+    const history = s.histories[0];
+    const row = history.rowAt(s.upTo);
+    if (row < 0) return;
+    g.font = `italic 700 12px ${s.theme.font}`;
+    g.fillStyle = s.theme.ink;
+    g.textAlign = "right";
+    g.textBaseline = "bottom";
+    const right = scales.box.x + scales.box.w;
+    g.fillText("T", Math.min(right, scales.x(history.steps[row])), scales.y(history.value(row, history.column("temperature"))) - 1);
   }
 
   /** A bar at the foot over the steps at which T was above T_c. */

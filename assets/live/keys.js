@@ -42,7 +42,7 @@ export function makeHelp() {
     h("h3", {}, "Keyboard"), h("table", {}, h("tbody", {}, ...rows)),
     h("p", {}, "Tokens are small marks, prototypes numbered discs that grow with the share of tokens they win. "
       + "A hollow, crossed disc is dead: it wins next to nothing. Arrows show how each part of the loss pushes a prototype; "
-      + "their length is the square root of the force. Faint dots show where the map was learned."),
+      + "longer is stronger, on a compressed scale; rest on a disc for the numbers. Faint dots show where the map was learned."),
     h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "Close"));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   return dialog;

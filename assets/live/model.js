@@ -117,13 +117,18 @@ export class Model {
     return kind;
   }
 
-  /** The longest displacement so far, over both panels and forces: one scale for all arrows. */
+  /**
+   * The strongest force seen so far, as it shows on a map, over both panels: one scale for all arrows. The server scales
+   * displacements so that the largest force of each frame makes the same step; the norms give the true size back.
+   */
   measureArrows(frame) {
+    const norms = [...(frame.olsNorm ?? []), ...(frame.varianceNorm ?? [])].filter(Number.isFinite);
+    frame.force = norms.length ? Math.max(...norms) : 1;
     for (const part of [frame.ols, frame.variance]) {
       for (const kind of ["pca", "umap"]) {
         const v = part[kind];
         for (let k = 0; v && k < v.length; k += 2) {
-          const size = Math.hypot(v[k], v[k + 1]);
+          const size = Math.hypot(v[k], v[k + 1]) * frame.force;
           if (Number.isFinite(size) && size > this.arrowReference) this.arrowReference = size;
         }
       }

@@ -2,8 +2,10 @@
 import { discRadius, arrowLength, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
 import { blit, spriteIndex, strengthLevel } from "./sprites.js";
 import { MAP_UNIT } from "./store.js";
+import { heapOfTokens } from "./text.js";
 import { transformOf } from "./viewport.js";
 
+const HEAP_PX = 9;
 const lerp = (a, b, u) => a + (b - a) * u;
 
 /** Entry-wise a + (b - a) u of two arrays; the first when they do not fit. */
@@ -105,7 +107,20 @@ export class MapPanel {
     this.placeSpots(s, a, b, u, heads, toX, toY);
     this.shown = { a, b, u, kind };
     if (s.settings.forces && !moving) this.drawForces(s, a, b, u, kind);
-    drawDiscs(g, s.theme, this.spots, s.selected);
+    drawDiscs(g, s.theme, this.spots, s.selected, this.heap(s.view.zoom));
+  }
+
+  /** Where all tokens lie when they are closer together than a disc is wide; null otherwise. */
+  heap(zoom) {
+    const count = this.screen.length / 2;
+    if (count < 10) return null;
+    let [x, y, xx] = [0, 0, 0];
+    for (let i = 0; i < count; i++) {
+      x += this.screen[2 * i] / count;
+      y += this.screen[2 * i + 1] / count;
+    }
+    for (let i = 0; i < count; i++) xx += ((this.screen[2 * i] - x) ** 2 + (this.screen[2 * i + 1] - y) ** 2) / count;
+    return xx < (HEAP_PX * Math.min(1, zoom)) ** 2 ? { x, y, text: heapOfTokens(count) } : null;
   }
 
   drawTokens(s, a, b, u, scale, x0, y0) {
@@ -174,7 +189,7 @@ export class MapPanel {
         if (!vectors) continue;
         const mean = (axis) => spot.members.reduce((sum, k) => sum + vectors[2 * k + axis], 0) / spot.members.length;
         const [dx, dy] = [mean(0), -mean(1)];
-        const length = arrowLength(Math.hypot(dx, dy), s.arrowReference);
+        const length = arrowLength(Math.hypot(dx, dy) * lerp(a.force, b.force, u), s.arrowReference);
         drawArrow(this.g, spot.x, spot.y, dx, dy, spot.r + 1, length, color, s.theme.field);
       }
     }

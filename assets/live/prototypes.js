@@ -66,9 +66,9 @@ export function drawTrails(g, theme, frames, upTo, t, kind, head, toX, toY) {
   }
 }
 
-/** Length in px of an arrow: square root of its share of the longest force so far, so that small ones still show. */
+/** Length in px of an arrow, on a compressed scale of the strongest force so far, so that weak ones still show. */
 export function arrowLength(size, reference) {
-  return reference > 0 ? LONGEST_ARROW * Math.sqrt(Math.min(1.2, size / reference)) : 0;
+  return reference > 0 ? LONGEST_ARROW * Math.min(1.2, size / reference) ** 0.4 : 0;
 }
 
 export function drawArrow(g, x, y, dx, dy, start, length, color, rim) {
@@ -104,7 +104,7 @@ export function drawArrow(g, x, y, dx, dy, start, length, color, rim) {
 }
 
 /** Discs with halo, number and size by usage; hollow and crossed when dead; one badge where several share a spot. */
-export function drawDiscs(g, theme, spots, selected) {
+export function drawDiscs(g, theme, spots, selected, heap) {
   for (const spot of spots) {
     const { members, x, y, r, dead } = spot;
     const lead = members.includes(selected) ? selected : spot.lead;
@@ -154,13 +154,18 @@ export function drawDiscs(g, theme, spots, selected) {
     }
     g.fillText(text, x, y + 0.5);
   }
-  drawBadges(g, theme, spots);
+  drawBadges(g, theme, spots, heap);
 }
 
 /** Names of prototypes that share a spot, largest pile first; a badge that would cover another is moved or left out. */
-function drawBadges(g, theme, spots) {
+function drawBadges(g, theme, spots, heap) {
   const taken = [];
   g.font = `600 11.5px ${theme.font}`;
+  if (heap) { // all tokens lie under a disc: say so, they cannot be seen
+    const w = g.measureText(heap.text).width + 14;
+    taken.push({ x: heap.x, y: heap.y - 34, w });
+    badge(g, theme, heap.text, heap.x, heap.y - 34, w);
+  }
   for (const spot of spots.filter((s) => s.members.length > 1).sort((a, b) => b.members.length - a.members.length)) {
     const text = sharedSpot(spot.members);
     const w = g.measureText(text).width + 14;

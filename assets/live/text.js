@@ -62,6 +62,11 @@ export function sharedSpot(members) {
   return `${members.length} prototypes here`;
 }
 
+/** Label of tokens that all lie under one disc. */
+export function heapOfTokens(count) {
+  return `all ${count} tokens are on this spot`;
+}
+
 export const CHARTS = {
   loss: {
     title: "L_q = L_OLS + V",
