@@ -53,7 +53,7 @@ def _pair(title: str, base: RunConfig, left: dict, right: dict, names: tuple[str
     return Pair(title, *(Panel(name, base.with_(**changes)) for name, changes in zip(names, (left, right), strict=True)))
 
 
-_ANCHORED = replace(NEWS, anchor="reconstruction")
+_ANCHORED = replace(NEWS, anchor="reconstruction", anchor_weight=0.7, lr_prototypes=0.05)
 _COOLING = ScheduleConfig("exponential", start=6.0, end=0.5, steps=100)
 _HELD = ScheduleConfig("constant", start=6.0, end=6.0)
 
@@ -62,9 +62,10 @@ PRESETS: tuple[Preset, ...] = (
         "collapse",
         "Collapse against stability",
         "Both panels train on the same words of BBC News from the same start; only the encoder's speed differs. On the "
-        "left (ε = 1) it draws all tokens together before the prototypes have spread, and they collapse near step 35; "
+        "left (ε = 1) it draws all tokens together before the prototypes have spread, and they collapse near step 90; "
         "on the right (ε = 0.05) the prototypes win the race and stay apart.",
         (_pair("", _ANCHORED, {"epsilon": 1.0}, {"epsilon": 0.05}, ("Fast encoder", "Slow encoder")),),
+        steps_per_second=16.0,
     ),
     Preset(
         "synthetic",
