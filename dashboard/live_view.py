@@ -40,9 +40,7 @@ export default async function (component) {
 }
 """
 
-_VIEW_DEFAULTS: dict[str, Any] = {
-    "color": "class", "map": "umap", "forces": True, "trails": True, "speed": 8, "seed": None,
-}  # fmt: skip
+_VIEW_SETTINGS = ("color", "map", "forces", "trails", "speed", "seed")
 
 
 @lru_cache(maxsize=1)
@@ -70,15 +68,15 @@ def payload(
         raise InputError("The live view has no scene token; register the scene first and pass its token.")
     if not 1 <= len(panels) <= 2:
         raise InputError(f"The live view shows one or two panels, not {len(panels)}; leave some out.")
-    unknown = sorted(set(view or {}) - set(_VIEW_DEFAULTS))
+    unknown = sorted(set(view or {}) - set(_VIEW_SETTINGS))
     if unknown:
-        raise InputError(f"The live view has no setting {unknown[0]!r}; it knows {', '.join(_VIEW_DEFAULTS)}.")
+        raise InputError(f"The live view has no setting {unknown[0]!r}; it knows {', '.join(_VIEW_SETTINGS)}.")
     path = base.strip("/")
     return {
         "key": key,
         "scene": scene_token,
         "panels": [_panel(panel, index) for index, panel in enumerate(panels)],
-        "view": {**_VIEW_DEFAULTS, **(view or {})},
+        "view": {name: value for name, value in (view or {}).items() if value is not None},
         "version": assets_version(),
         "base": f"/{path}" if path else "",
     }
@@ -114,8 +112,8 @@ def live_view(
         over, so a page keeps its token in `st.session_state` while ε, T or the view change.
     panels: one or two mappings with `label`, `epsilon` and `temperature` (the values at step 0).
     key: identity of the component on the page; zoom and selection are remembered under it.
-    view: starting values of `color` ("class" | "prototype"), `map` ("umap" | "pca"), `forces`, `trails`,
-        `speed` (steps a second, 0 for as fast as it can).
+    view: starting values of `color` ("class" | "prototype"), `map` ("umap" | "pca"), `forces`, `trails`, `speed` (steps
+        a second, 0 for as fast as it can) and `seed`, taken up when a scene opens; what is left out stays as it was.
     Returns {"scene", "panels": [{"epsilon", "temperature"}, ...], "seed", "map", "color", "forces", "trails", "speed"},
     reported 300 ms after a control was let go of, for the link.
     """

@@ -32,6 +32,7 @@ STATUS_WORDS = {
 _PAGE_CSS = """
 .block-container, [data-testid="stMainBlockContainer"] { padding-top: 3.6rem; padding-bottom: 2rem; max-width: 1560px; }
 [data-testid="stMainBlockContainer"] { padding-left: clamp(1rem, 3vw, 3rem); padding-right: clamp(1rem, 3vw, 3rem); }
+.ddcl-watch { font-size: 1.05rem; line-height: 1.5; max-width: 105ch; min-height: 3em; margin: 0; }
 .ddcl-caption { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
 """
 

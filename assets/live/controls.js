@@ -53,6 +53,7 @@ export class Controls {
     this.reset = h("button", { type: "button", "data-testid": "reset", title: "Back to step 0 with this seed (R)", onclick: () => this.startOver() }, icon("reset"), "Reset");
     this.seed = h("input", { type: "text", inputmode: "numeric", class: "number seed", "aria-label": "Seed; a new one starts over", "data-testid": "seed",
       value: settings.seed ?? "", autocomplete: "off", onchange: () => this.startOver() });
+    this.showSetting("speed", settings.speed);
     this.color = new Segments("Colour tokens by", "color", [["class", "class"], ["prototype", "prototype"]], settings.color, (v) => on.setting("color", v));
     this.map = new Segments("Map", "map", [["umap", "UMAP", "a map that keeps neighbours together"], ["pca", "PCA", "the two directions with most variance"]],
       settings.map, (v) => on.setting("map", v));
@@ -60,7 +61,7 @@ export class Controls {
     this.trails = toggle("trails", "trails", "Show where each prototype came from (T)", settings.trails, (v) => on.setting("trails", v));
     this.help = h("button", { class: "round", type: "button", "aria-label": "Keyboard and help", title: "Keyboard and help (?)", "data-testid": "help",
       onclick: () => on.help() }, "?");
-    this.node = h("div", { class: "bar", role: "toolbar", "aria-label": "Training and view" },
+    this.node = h("div", { class: "bar", role: "group", "aria-label": "Training and view" },
       h("div", { class: "group" }, this.play, h("span", { class: "joined" }, this.step, this.who)),
       h("label", { class: "group" }, h("span", { class: "lead" }, "speed"), this.speed, h("span", { class: "lead unit" }, "steps/s")),
       h("div", { class: "group" }, this.reset, h("label", { class: "group" }, h("span", { class: "lead" }, "seed"), this.seed)),
@@ -80,7 +81,10 @@ export class Controls {
   showSetting(name, value) {
     if (name === "color" || name === "map") this[name].show(value);
     else if (name === "forces" || name === "trails") this[name].input.checked = value;
-    else if (name === "speed" || name === "who") this[name].value = String(value);
+    else if (name === "speed" || name === "who") {
+      if (![...this[name].options].some((o) => o.value === String(value))) this[name].append(h("option", { value }, String(value)));
+      this[name].value = String(value);
+    }
     else if (name === "seed" && value !== null && value !== undefined) this.seed.value = String(value);
   }
 

@@ -25,6 +25,7 @@ export function listenKeys(root, actions) {
     if (!inside && focus && focus !== document.body && focus !== document.documentElement) return;
     if (isTaken(event, focus)) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (root.querySelector("dialog[open]") && key !== "Escape" && key !== "?") return;
     const action = actions[key] ?? (/^[1-9]$/.test(key) ? () => actions.digit(Number(key)) : null);
     if (!action) return;
     event.preventDefault();

@@ -25,7 +25,7 @@ def test_payload_is_plain_and_equal_for_equal_arguments() -> None:
         {"label": "Fast", "epsilon": 1.0, "temperature": 2.0},
         {"label": "right", "epsilon": 0.05, "temperature": 2.0},
     ]
-    assert one["view"]["map"] == "pca" and one["view"]["forces"] is True
+    assert one["view"] == {"map": "pca"} and payload("token", PANELS, "lab", {"seed": None})["view"] == {}
     assert one["base"] == "/some/base" and payload("token", PANELS, "lab")["base"] == ""
     assert re.fullmatch(r"[0-9a-f]{12}", one["version"])
 
