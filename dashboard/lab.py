@@ -17,6 +17,7 @@ from ddcl_core.errors import InputError
 
 SIDES = ("left", "right")
 _PARTS = {"data": DataConfig, "encoder": EncoderConfig, "schedule": ScheduleConfig}
+MAX_TOKENS = 20_000  # a live page is for looking at; larger scenes belong to the library
 _OWN = ("texts", "text_labels")  # a person's own words never go into a link
 
 
@@ -60,6 +61,12 @@ def panels_of(state: LabState) -> tuple[Panel, Panel]:
             config = config.with_(epsilon=state.epsilon[index])
         if state.temperature[index] is not None:
             config = config.with_(temperature=state.temperature[index])
+        data = config.data
+        if data.num_documents * data.tokens_per_document > MAX_TOKENS:
+            raise InputError(
+                f"{data.num_documents} documents of {data.tokens_per_document} tokens are more than the {MAX_TOKENS:,} that "
+                "train live here; take fewer documents or read fewer tokens of each."
+            )
         sides.append(Panel(panel.label, config.with_(seed=state.seed)))
     return sides[0], sides[1]
 

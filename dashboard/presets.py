@@ -53,7 +53,7 @@ def _pair(title: str, base: RunConfig, left: dict, right: dict, names: tuple[str
     return Pair(title, *(Panel(name, base.with_(**changes)) for name, changes in zip(names, (left, right), strict=True)))
 
 
-_ANCHORED = replace(NEWS, anchor="reconstruction", anchor_weight=0.7, lr_prototypes=0.05)
+_ANCHORED = replace(NEWS, anchor="reconstruction", anchor_weight=0.8, lr_prototypes=0.05)
 _COOLING = ScheduleConfig("exponential", start=6.0, end=0.5, steps=100)
 _HELD = ScheduleConfig("constant", start=6.0, end=6.0)
 

@@ -31,10 +31,16 @@ def _choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise InputError(f"{name} is {value!r}; choose one of {', '.join(allowed)}.")
 
 
+def _text(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {value!r}; it must be a text.")
+
+
 def _number(name: str, value: Any, low: float, high: float, *, whole: bool = False) -> None:
     kind = "a whole number" if whole else "a number"
-    ok = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not ok or not low <= value <= high or (whole and value != int(value)):
+    types = int if whole else (int, float)
+    ok = isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value)
+    if not ok or not low <= value <= high:
         raise InputError(f"{name} is {value!r}; it must be {kind} from {low:g} to {high:g}.")
 
 
@@ -67,8 +73,12 @@ class DataConfig:
         _number("data.dim", self.dim, 1, 1024, whole=True)
         _number("data.clusters", self.clusters, 1, 64, whole=True)
         _number("data.noise", self.noise, 0.0, 100.0)
-        object.__setattr__(self, "texts", tuple(self.texts))
-        object.__setattr__(self, "text_labels", tuple(self.text_labels))
+        _text("data.model", self.model)
+        for name in ("texts", "text_labels"):
+            values = getattr(self, name)
+            if not isinstance(values, (list, tuple)) or not all(isinstance(v, str) for v in values):
+                raise InputError(f"data.{name} must be a list of texts; this is {type(values).__name__}.")
+            object.__setattr__(self, name, tuple(values))
         if self.kind == "custom" and not any(t.strip() for t in self.texts):
             raise InputError("There are no documents with text in them; add at least one that is not empty.")
         if self.text_labels and len(self.text_labels) != len(self.texts):
@@ -94,6 +104,8 @@ class EncoderConfig:
         _choice("encoder.kind", self.kind, ENCODERS)
         _number("encoder.layers", self.layers, 1, 12, whole=True)
         _number("encoder.heads", self.heads, 1, 32, whole=True)
+        if not isinstance(self.final_norm, bool):
+            raise InputError(f"encoder.final_norm is {self.final_norm!r}; it must be true or false.")
 
 
 @dataclass(frozen=True)
@@ -167,6 +179,7 @@ class RunConfig:
         _number("frame_every", self.frame_every, 0, 100_000, whole=True)
         _number("sample_tokens", self.sample_tokens, 1, 20_000, whole=True)
         _number("max_steps", self.max_steps, 1, 10_000_000, whole=True)
+        _text("device", self.device)
         if not (self.device in ("auto", "cpu", "mps", "cuda") or self.device.startswith("cuda:")):
             raise InputError(f"device is {self.device!r}; choose auto, cpu, cuda or mps.")
 
