@@ -107,7 +107,7 @@ export class MapPanel {
     this.placeSpots(s, a, b, u, heads, toX, toY);
     this.shown = { a, b, u, kind };
     if (s.settings.forces && !moving) this.drawForces(s, a, b, u, kind);
-    drawDiscs(g, s.theme, this.spots, s.selected, this.heap(s.view.zoom));
+    drawDiscs(g, s.theme, this.spots, s.selected, this.heap(s.view.zoom), height);
   }
 
   /** Where all tokens lie when they are closer together than a disc is wide; null otherwise. */

@@ -104,7 +104,7 @@ export function drawArrow(g, x, y, dx, dy, start, length, color, rim) {
 }
 
 /** Discs with halo, number and size by usage; hollow and crossed when dead; one badge where several share a spot. */
-export function drawDiscs(g, theme, spots, selected, heap) {
+export function drawDiscs(g, theme, spots, selected, heap, height) {
   for (const spot of spots) {
     const { members, x, y, r, dead } = spot;
     const lead = members.includes(selected) ? selected : spot.lead;
@@ -154,11 +154,11 @@ export function drawDiscs(g, theme, spots, selected, heap) {
     }
     g.fillText(text, x, y + 0.5);
   }
-  drawBadges(g, theme, spots, heap);
+  drawBadges(g, theme, spots, heap, height);
 }
 
 /** Names of prototypes that share a spot, largest pile first; a badge that would cover another is moved or left out. */
-function drawBadges(g, theme, spots, heap) {
+function drawBadges(g, theme, spots, heap, height) {
   const taken = [];
   g.font = `600 11.5px ${theme.font}`;
   if (heap) { // all tokens lie under a disc: say so, they cannot be seen
@@ -169,7 +169,7 @@ function drawBadges(g, theme, spots, heap) {
   for (const spot of spots.filter((s) => s.members.length > 1).sort((a, b) => b.members.length - a.members.length)) {
     const text = sharedSpot(spot.members);
     const w = g.measureText(text).width + 14;
-    const y = [spot.y + spot.r + 13, spot.y - spot.r - 17].find((v) => taken.every((t) => Math.abs(t.y - v) > 19 || Math.abs(t.x - spot.x) > (t.w + w) / 2));
+    const y = [spot.y + spot.r + 13, spot.y - spot.r - 17].find((v) => v < height - 10 && taken.every((t) => Math.abs(t.y - v) > 19 || Math.abs(t.x - spot.x) > (t.w + w) / 2));
     if (y === undefined) continue;
     taken.push({ x: spot.x, y, w });
     badge(g, theme, text, spot.x, y, w);
