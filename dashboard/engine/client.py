@@ -50,13 +50,20 @@ class Engine:
 
     scheduler: address of a running Dask scheduler, or None for an embedded cluster.
     device: what DDCL_DEVICE says, handed to the embedded workers.
-    runs: number of embedded run workers; None for one a core.
+    runs: number of embedded run workers; None for one a core. connect_seconds: patience with a scheduler elsewhere.
     """
 
-    def __init__(self, scheduler: str | None = None, device: str | None = None, runs: int | None = None) -> None:
+    def __init__(
+        self,
+        scheduler: str | None = None,
+        device: str | None = None,
+        runs: int | None = None,
+        connect_seconds: float = 30.0,
+    ) -> None:
         self._scheduler = scheduler
         self._device = device
         self._runs = runs
+        self._connect_seconds = connect_seconds
         self._status = EngineStatus("stopped", "The engine has not been started", 0.0)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -174,7 +181,7 @@ class Engine:
                 asynchronous=True,
                 set_as_default=True,  # actor proxies look the client up by this
                 direct_to_workers=self._scheduler is None,
-                timeout=30.0,
+                timeout=self._connect_seconds,
             ) as client:
                 await self._serve(client)
         except OSError as error:

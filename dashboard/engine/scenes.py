@@ -56,6 +56,7 @@ class Scenes:
         self._workers = workers
         self._kept: OrderedDict[str, PreparedScene] = OrderedDict()
         self._fitting = 0
+        self._background_warm = False
         self.progress: dict[str, tuple[float, str]] = {}
 
     async def get(self, configs: Sequence[RunConfig]) -> PreparedScene:
@@ -78,9 +79,11 @@ class Scenes:
             self.progress[said["topic"]] = (said["progress"], said["text"])
 
     async def warm(self) -> None:
-        """Load umap, then transformers, on the background worker, while the first page is being read."""
+        """Load PyTorch, umap and transformers on the background worker, while the first page is being read."""
         if self._workers.background is None:
             return
+        await self._background(tasks.warm_background_worker)
+        self._background_warm = True
         for task in (tasks.warm_map_worker, tasks.warm_text_worker):
             await self._background(task)
 
@@ -117,8 +120,8 @@ class Scenes:
             self._fitting -= 1
 
     def _quick_worker(self) -> str | None:
-        """Where a scene is loaded: the background worker, or while that fits a map, the least loaded run worker."""
-        if self._fitting == 0 and self._workers.background is not None:
+        """Where a scene is loaded: the background worker, or while that is busy or cold, the least loaded run worker."""
+        if self._background_warm and self._fitting == 0 and self._workers.background is not None:
             return self._workers.background
         place = self._workers.least_loaded()
         return place.address if place is not None else None

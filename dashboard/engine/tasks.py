@@ -34,6 +34,12 @@ def warm_run_worker(device: str | None) -> dict[str, Any]:
     return {"device": chosen.type, "name": describe_device(chosen), "seconds": time.perf_counter() - began}
 
 
+def warm_background_worker() -> None:
+    """Load PyTorch and what scenes are made with."""
+    _few_threads()
+    from ddcl_core import atlas, run  # noqa: F401
+
+
 def warm_map_worker() -> float:
     """Load umap and compile what a fit needs, on a few points; seconds it took."""
     began = time.perf_counter()

@@ -25,6 +25,7 @@ from ddcl_core.frame import frame_due
 
 _LOG = logging.getLogger("ddcl.live")
 _ROUND_SECONDS = 0.25
+_AHEAD_SECONDS = 1.0  # how far a control may bring training ahead of its pace
 _WHY_SECONDS = 0.7
 _MAX_RECOVERIES = 5
 _MAX_REQUESTS = 32
@@ -268,8 +269,8 @@ class LiveSession:
                 if self._requests:
                     return self._requests.pop(0)
                 if self.playing and not self.finished:
-                    # A control that waits may bring the round forward, by one round and no more.
-                    due = self._due - (_ROUND_SECONDS if self._hurry else 0.0)
+                    # A control acts at once; the pace is caught up with later, so that dragging does not race.
+                    due = self._due - (_AHEAD_SECONDS if self._hurry else 0.0)
                     if now >= due or self.speed == 0:
                         self._hurry = False
                         return None

@@ -84,3 +84,10 @@ def _answers(address: str) -> bool:
 def _get(address: str) -> bytes:
     with urllib.request.urlopen(address, timeout=5.0) as answer:
         return answer.read()
+
+
+def test_the_first_page_runs_without_a_server() -> None:
+    from streamlit.testing.v1 import AppTest
+
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60.0).run()
+    assert not page.exception
