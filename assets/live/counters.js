@@ -6,9 +6,23 @@ const KEPT = 200;
 export function makeCounters(key) {
   const all = (globalThis.__ddcl ??= {});
   return (all[key] ??= {
-    framesDrawn: 0, drawMs: 0, lastStep: -1, shownStep: -1, statuses: [], map: "", session: null, socket: "",
-    messages: 0, bytes: 0, longTasks: 0, longTaskMs: 0, mounts: 0, controlsApplied: 0,
-    latencyApplied: [], latencyReceived: [], latencyShown: [], // ms from a slider's input to: server's word, data, picture
+    framesDrawn: 0,
+    drawMs: 0,
+    lastStep: -1,
+    shownStep: -1,
+    statuses: [],
+    map: "",
+    session: null,
+    socket: "",
+    messages: 0,
+    bytes: 0,
+    longTasks: 0,
+    longTaskMs: 0,
+    mounts: 0,
+    controlsApplied: 0,
+    latencyApplied: [],
+    latencyReceived: [],
+    latencyShown: [], // ms from a slider's input to: server's word, data, picture
   });
 }
 

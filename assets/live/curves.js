@@ -1,4 +1,5 @@
 // Five small charts that share their time with the maps: solid for the left panel, dashed for the right.
+import { Chart } from "./chart.js";
 import { drawArea, drawAxes, drawLine, makeScales, MARGIN } from "./axes.js";
 import { h, rich, setText } from "./dom.js";
 import { format, niceCeil } from "./numbers.js";
@@ -27,39 +28,17 @@ export function range(histories, columns, from = -1) {
   return [low, high];
 }
 
-class Chart {
-  constructor(kind) {
-    this.kind = kind;
-    this.title = h("h4", {}, ...rich(CHARTS[kind].title));
-    this.values = h("div", { class: "chart-values" });
-    this.canvas = h("canvas", { role: "img" });
-    this.veils = [0, 1].map(() => h("div", { class: "veil", hidden: true }));
-    this.hint = h("p", { class: "hint" }, ...rich(CHARTS[kind].hint));
-    this.head = h("div", { class: "chart-head" }, this.title);
-    this.node = h("section", { class: `chart chart-${kind}`, "data-testid": `chart-${kind}` }, this.head, this.values,
-      h("div", { class: "plot" }, this.canvas, ...this.veils), this.hint);
-    this.g = this.canvas.getContext("2d");
-    this.key = "";
-  }
-
-  fit() {
-    const [w, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
-    if (this.w !== w || this.h !== height || this.ratio !== ratio) {
-      Object.assign(this, { w, h: height, ratio, key: "" });
-      this.canvas.width = Math.max(1, Math.round(w * ratio));
-      this.canvas.height = Math.max(1, Math.round(height * ratio));
-    }
-  }
-}
-
 export class Curves {
   constructor(onFree) {
     this.charts = KINDS.map((kind) => new Chart(kind));
     this.node = h("div", { class: "charts", "data-testid": "charts" }, ...this.charts.map((c) => c.node));
     this.free = "F_tilde";
     this.turn = 0;
-    this.toggle = h("button", { class: "mini", type: "button", "data-testid": "toggle-free", onclick: () => this.swap(onFree) }, "show F");
+    this.toggle = h(
+      "button",
+      { class: "mini", type: "button", "data-testid": "toggle-free", onclick: () => this.swap(onFree) },
+      "show F",
+    );
     this.charts[1].head.append(this.toggle);
     this.ghostNote = h("span", { class: "ghost-note" }, "");
     this.charts[0].head.append(this.ghostNote);
@@ -100,7 +79,12 @@ export class Curves {
     const { g } = chart;
     g.setTransform(chart.ratio, 0, 0, chart.ratio, 0, 0);
     g.clearRect(0, 0, chart.w, chart.h);
-    const box = { x: MARGIN.left, y: MARGIN.top, w: chart.w - MARGIN.left - MARGIN.right, h: chart.h - MARGIN.top - MARGIN.bottom };
+    const box = {
+      x: MARGIN.left,
+      y: MARGIN.top,
+      w: chart.w - MARGIN.left - MARGIN.right,
+      h: chart.h - MARGIN.top - MARGIN.bottom,
+    };
     this[chart.kind === "free" ? "paintFree" : chart.kind](chart, s, box);
   }
 
@@ -116,7 +100,8 @@ export class Curves {
       drawArea(chart.g, history, scales, s.upTo, -1, ols, s.theme.ols, 0.5);
       drawArea(chart.g, history, scales, s.upTo, ols, total, s.theme.variance, 0.6);
       drawLine(chart.g, history, total, scales, s.upTo, { color: s.theme.ink, width: 1.3, dash: DASH[p] });
-      if (s.ghosts[p]) drawLine(chart.g, s.ghosts[p], total, scales, s.steps, { color: s.theme.faded, width: 1.2, opacity: 0.6 });
+      if (s.ghosts[p])
+        drawLine(chart.g, s.ghosts[p], total, scales, s.steps, { color: s.theme.faded, width: 1.2, opacity: 0.6 });
     });
   }
 
@@ -124,12 +109,24 @@ export class Curves {
     const scales = makeScales(box, s.steps, low, high, log);
     drawAxes(chart.g, s.theme, scales, true, marks);
     chart.boxes = [box];
-    s.ghosts.forEach((history, p) => history && drawLine(chart.g, history, history.column(columns[0].name), scales, s.steps,
-      { color: s.theme.panels[p % 2], width: 1.2, dash: DASH[p], opacity: 0.32 }));
+    s.ghosts.forEach(
+      (history, p) =>
+        history &&
+        drawLine(chart.g, history, history.column(columns[0].name), scales, s.steps, {
+          color: s.theme.panels[p % 2],
+          width: 1.2,
+          dash: DASH[p],
+          opacity: 0.32,
+        }),
+    );
     s.histories.forEach((history, p) => {
       for (const { name, width, opacity, color } of columns) {
-        drawLine(chart.g, history, history.column(name), scales, s.upTo,
-          { color: color ?? s.theme.panels[p % 2], width, opacity, dash: DASH[p] });
+        drawLine(chart.g, history, history.column(name), scales, s.upTo, {
+          color: color ?? s.theme.panels[p % 2],
+          width,
+          opacity,
+          dash: DASH[p],
+        });
       }
     });
     return scales;
@@ -144,11 +141,25 @@ export class Curves {
 
   separation(chart, s, box) {
     const [, high] = range([...s.histories, ...s.ghosts], ["weighted_separation", "separation_mean"]);
-    this.lines(chart, s, box, [{ name: "weighted_separation", width: 2.1 }, { name: "separation_mean", width: 1.1, opacity: 0.75 }], 0, niceCeil(high));
+    this.lines(
+      chart,
+      s,
+      box,
+      [
+        { name: "weighted_separation", width: 2.1 },
+        { name: "separation_mean", width: 1.1, opacity: 0.75 },
+      ],
+      0,
+      niceCeil(high),
+    );
   }
 
   effective(chart, s, box) {
-    this.lines(chart, s, box, [{ name: "effective_prototypes", width: 2 }], 0, s.prototypes * 1.04, false, [0, s.prototypes / 2, s.prototypes]);
+    this.lines(chart, s, box, [{ name: "effective_prototypes", width: 2 }], 0, s.prototypes * 1.04, false, [
+      0,
+      s.prototypes / 2,
+      s.prototypes,
+    ]);
   }
 
   critical(chart, s, box) {
@@ -157,10 +168,18 @@ export class Curves {
     let [low, high] = range(s.histories, ["critical_temperature"]);
     low = Math.max(Math.min(clean(low, cold), clean(cold, 1)), clean(hot, 1) * 1e-3);
     high = Math.max(clean(high, hot), clean(hot, 1));
-    [low, high] = [10 ** Math.floor(Math.log10(clean(low, 0.1) * 0.9)), 10 ** Math.ceil(Math.log10(clean(high, 10) * 1.1))];
+    [low, high] = [
+      10 ** Math.floor(Math.log10(clean(low, 0.1) * 0.9)),
+      10 ** Math.ceil(Math.log10(clean(high, 10) * 1.1)),
+    ];
     const scales = this.lines(chart, s, box, [{ name: "critical_temperature", width: 2 }], low, high, true);
     s.histories.forEach((history, p) => {
-      drawLine(chart.g, history, history.column("temperature"), scales, s.upTo, { color: s.theme.ink, width: 1.2, dash: p ? [5, 3.5] : [], opacity: 0.85 });
+      drawLine(chart.g, history, history.column("temperature"), scales, s.upTo, {
+        color: s.theme.ink,
+        width: 1.2,
+        dash: p ? [5, 3.5] : [],
+        opacity: 0.85,
+      });
       this.hotBar(chart.g, s, history, scales, p);
     });
     this.nameTemperature(chart.g, s, scales);
@@ -176,7 +195,11 @@ export class Curves {
     g.textAlign = "right";
     g.textBaseline = "bottom";
     const right = scales.box.x + scales.box.w;
-    g.fillText("T", Math.min(right, scales.x(history.steps[row])), scales.y(history.value(row, history.column("temperature"))) - 1);
+    g.fillText(
+      "T",
+      Math.min(right, scales.x(history.steps[row])),
+      scales.y(history.value(row, history.column("temperature"))) - 1,
+    );
   }
 
   /** A bar at the foot over the steps at which T was above T_c. */
@@ -187,7 +210,12 @@ export class Curves {
     for (let i = 0; i < history.count && history.steps[i] <= s.upTo; i++) {
       if (!(history.value(i, temperature) > history.value(i, critical))) continue;
       let end = i;
-      while (end + 1 < history.count && history.steps[end + 1] <= s.upTo && history.value(end + 1, temperature) > history.value(end + 1, critical)) end++;
+      while (
+        end + 1 < history.count &&
+        history.steps[end + 1] <= s.upTo &&
+        history.value(end + 1, temperature) > history.value(end + 1, critical)
+      )
+        end++;
       const next = scales.x(history.steps[Math.min(end + 1, history.count - 1)]);
       g.fillRect(scales.x(history.steps[i]), y, Math.max(2, next - scales.x(history.steps[i])), 3);
       i = end;
@@ -198,15 +226,39 @@ export class Curves {
   readout(s, step, scrubbing) {
     const at = (p, name) => s.histories[p].value(Math.max(0, s.histories[p].rowAt(step)), s.histories[p].column(name));
     const each = (write) => s.histories.map((history, p) => (history.count ? write(p) : "–"));
-    this.write(0, s, each((p) => `${format(at(p, "L_q"))} = ${format(at(p, "L_OLS"))} + ${format(at(p, "V"))}`));
-    this.write(1, s, each((p) => `${format(at(p, this.free))}${this.free === "F" ? "" : `, ${increases(at(p, "F_tilde_increases"))}`}`));
-    this.write(2, s, each((p) => format(at(p, "weighted_separation"))));
-    this.write(3, s, each((p) => `${format(at(p, "effective_prototypes"))} of ${s.prototypes}`));
-    this.write(4, s, each((p) => {
-      const [critical, temperature] = [at(p, "critical_temperature"), at(p, "temperature")];
-      const note = criticalNote("", critical);
-      return note ? note.slice(2) : `${format(critical)} ${critical < temperature ? "< T" : "> T"} ${format(temperature)}`;
-    }));
+    this.write(
+      0,
+      s,
+      each((p) => `${format(at(p, "L_q"))} = ${format(at(p, "L_OLS"))} + ${format(at(p, "V"))}`),
+    );
+    this.write(
+      1,
+      s,
+      each(
+        (p) => `${format(at(p, this.free))}${this.free === "F" ? "" : `, ${increases(at(p, "F_tilde_increases"))}`}`,
+      ),
+    );
+    this.write(
+      2,
+      s,
+      each((p) => format(at(p, "weighted_separation"))),
+    );
+    this.write(
+      3,
+      s,
+      each((p) => `${format(at(p, "effective_prototypes"))} of ${s.prototypes}`),
+    );
+    this.write(
+      4,
+      s,
+      each((p) => {
+        const [critical, temperature] = [at(p, "critical_temperature"), at(p, "temperature")];
+        const note = criticalNote("", critical);
+        return note
+          ? note.slice(2)
+          : `${format(critical)} ${critical < temperature ? "< T" : "> T"} ${format(temperature)}`;
+      }),
+    );
     setText(this.ghostNote, s.ghosts.length ? "faint: the run before" : "");
     for (const chart of this.charts) {
       chart.veils.forEach((veil, i) => {

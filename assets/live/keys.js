@@ -38,13 +38,33 @@ export function listenKeys(root, actions) {
 
 /** The help overlay. */
 export function makeHelp() {
-  const rows = HELP.map(([keys, text]) => h("tr", {}, h("td", {}, ...keys.split(" ").map((k) => (k === "…" || k.length > 5 || k.endsWith(",") ? `${k} ` : h("kbd", {}, k)))), h("td", {}, text)));
-  const dialog = h("dialog", { class: "help", "aria-label": "Keyboard and help", "data-testid": "help-overlay" },
-    h("h3", {}, "Keyboard"), h("table", {}, h("tbody", {}, ...rows)),
-    h("p", {}, "Tokens are small marks, prototypes numbered discs that grow with the share of tokens they win. "
-      + "A hollow, crossed disc is dead: it wins next to nothing. Arrows show how each part of the loss pushes a prototype; "
-      + "longer is stronger, on a compressed scale; rest on a disc for the numbers. Faint dots show where the map was learned."),
-    h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "Close"));
+  const rows = HELP.map(([keys, text]) =>
+    h(
+      "tr",
+      {},
+      h(
+        "td",
+        {},
+        ...keys.split(" ").map((k) => (k === "…" || k.length > 5 || k.endsWith(",") ? `${k} ` : h("kbd", {}, k))),
+      ),
+      h("td", {}, text),
+    ),
+  );
+  const dialog = h(
+    "dialog",
+    { class: "help", "aria-label": "Keyboard and help", "data-testid": "help-overlay" },
+    h("h3", {}, "Keyboard"),
+    h("table", {}, h("tbody", {}, ...rows)),
+    h(
+      "p",
+      {},
+      "Tokens are small marks, prototypes numbered discs that grow with the share of tokens they win. " +
+        "A hollow, crossed disc is dead: it wins next to nothing. Arrows show how each part of the loss pushes a " +
+        "prototype; longer is stronger, on a compressed scale; rest on a disc for the numbers. Faint dots show where " +
+        "the map was learned.",
+    ),
+    h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "Close"),
+  );
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   return dialog;
 }

@@ -1,5 +1,6 @@
 // The live view of one scene: wires socket, model, maps, curves and controls together and runs the drawing loop.
 import { Clock } from "./clock.js";
+import { Commands } from "./commands.js";
 import { Controls } from "./controls.js";
 import { LatencyWatch, makeCounters, watchLongTasks } from "./counters.js";
 import { Curves } from "./curves.js";
@@ -17,11 +18,20 @@ import { SOCKET } from "./text.js";
 import { readTheme } from "./theme.js";
 import { showTooltip } from "./tooltip.js";
 
-const SETTLE_MS = 300;
-
-export class Lab {
+export class Lab extends Commands {
   constructor(parent, data, root, report) {
-    Object.assign(this, { parent, data, url: root, key: data.key, report, generation: 0, destroyed: false, scrubStep: null, offScreen: false });
+    super();
+    Object.assign(this, {
+      parent,
+      data,
+      url: root,
+      key: data.key,
+      report,
+      generation: 0,
+      destroyed: false,
+      scrubStep: null,
+      offScreen: false,
+    });
     this.memory = recall(data.key, data.view);
     this.counters = makeCounters(data.key);
     this.latency = new LatencyWatch(this.counters);
@@ -47,14 +57,28 @@ export class Lab {
   build() {
     const { settings } = this;
     this.controls = new Controls(settings, {
-      play: () => this.togglePlay(), step: () => this.step(), speed: (v) => this.setSpeed(v), reset: (seed) => this.reset(seed),
-      setting: (name, value) => this.set(name, value), help: () => this.openHelp() });
+      play: () => this.togglePlay(),
+      step: () => this.step(),
+      speed: (v) => this.setSpeed(v),
+      reset: (seed) => this.reset(seed),
+      setting: (name, value) => this.set(name, value),
+      help: () => this.openHelp(),
+    });
     this.legend = new Legend((k) => this.select(k));
     this.scrub = new Scrub({ scrub: (step) => this.scrubTo(step) });
-    this.curves = new Curves((name) => { settings.free = name; this.painter.wake(); });
+    this.curves = new Curves((name) => {
+      settings.free = name;
+      this.painter.wake();
+    });
     this.curves.setFree(settings.free);
     this.help = makeHelp();
-    const made = makeRoot({ controls: this.controls.node, legend: this.legend.node, scrub: this.scrub.node, charts: this.curves.node, help: this.help });
+    const made = makeRoot({
+      controls: this.controls.node,
+      legend: this.legend.node,
+      scrub: this.scrub.node,
+      charts: this.curves.node,
+      help: this.help,
+    });
     Object.assign(this, made);
     this.buildPanels(this.data.panels);
     this.parent.querySelectorAll?.(".ddcl-wait").forEach((node) => node.remove());
@@ -66,15 +90,25 @@ export class Lab {
 
   buildPanels(specs) {
     this.panelParts = specs.map((spec, p) => {
-      const part = makePanel(p, spec.label, { live: (index, name, value) => this.control(index, name, value), settled: () => this.settle() });
+      const part = makePanel(p, spec.label, {
+        live: (index, name, value) => this.control(index, name, value),
+        settled: () => this.settle(),
+      });
       part.map = new MapPanel(part.canvas);
       part.sliders.epsilon.show(spec.epsilon);
       part.sliders.temperature.show(spec.temperature);
       listenPointer(part.canvas, part.map, {
         view: () => this.memory.view,
-        setView: (view) => { this.memory.view = view; this.painter.touch(); },
+        setView: (view) => {
+          this.memory.view = view;
+          this.painter.touch();
+        },
         click: (hit) => (hit?.spot ? this.select(hit.spot.lead) : this.select(-1)),
-        hover: (hit, x, y) => { part.hover = hit && [x, y]; this.tooltip(part, hit, x, y); } });
+        hover: (hit, x, y) => {
+          part.hover = hit && [x, y];
+          this.tooltip(part, hit, x, y);
+        },
+      });
       return part;
     });
     this.panels.replaceChildren(...this.panelParts.map((p) => p.node));
@@ -84,8 +118,21 @@ export class Lab {
   tooltip(part, hit, x, y) {
     part.canvas.style.cursor = hit?.spot ? "pointer" : "";
     const hello = this.model.hello;
-    showTooltip(part.tip, { theme: this.theme, words: hello?.words ?? [], labels: hello?.labels ?? [], documents: hello?.documents,
-      classNames: hello?.class_names ?? [], selected: this.memory.selected }, part.map, hit, x, y);
+    showTooltip(
+      part.tip,
+      {
+        theme: this.theme,
+        words: hello?.words ?? [],
+        labels: hello?.labels ?? [],
+        documents: hello?.documents,
+        classNames: hello?.class_names ?? [],
+        selected: this.memory.selected,
+      },
+      part.map,
+      hit,
+      x,
+      y,
+    );
   }
 
   openScene() {
@@ -97,7 +144,8 @@ export class Lab {
     const url = `${this.url.replace(/^http/, "ws")}live`;
     this.socket = new LiveSocket(url, data.scene, again ? this.model.hello?.session : null, {
       message: (header, arrays) => this.receive(header, arrays),
-      state: (state, attempt, wait) => this.socketState(state, wait) });
+      state: (state, attempt, wait) => this.socketState(state, wait),
+    });
     this.controls.showPlaying("playing");
   }
 
@@ -126,7 +174,8 @@ export class Lab {
 
   socketState(state, wait) {
     this.counters.socket = state;
-    this.trouble = state === "lost" ? SOCKET.lost(wait) : state === "connecting" && this.model.hello ? this.trouble : null;
+    this.trouble =
+      state === "lost" ? SOCKET.lost(wait) : state === "connecting" && this.model.hello ? this.trouble : null;
     this.painter?.wake();
   }
 
@@ -167,119 +216,12 @@ export class Lab {
     if (hello.speed !== settings.speed) this.send({ type: "speed", steps_per_second: settings.speed });
     if (memory.paused !== null && memory.paused === hello.playing) this.send({ type: "play", playing: !memory.paused });
     if (memory.paused !== null) this.model.playing = !memory.paused;
-    memory.wanted.forEach((wanted, panel) => { // values the person had set, which a new run would not know
+    memory.wanted.forEach((wanted, panel) => {
+      // values the person had set, which a new run would not know
       const differs = Object.entries(wanted).filter(([name, value]) => !same(hello.panels[panel]?.[name], value));
       if (differs.length) this.send({ type: "control", panel, ...Object.fromEntries(differs) });
     });
     this.painter.remake();
-  }
-
-  control(panel, name, value) {
-    this.memory.wanted[panel] = { ...this.memory.wanted[panel], [name]: value };
-    this.latency.sent(panel, name, value);
-    this.clock.hurry(performance.now() / 1000);
-    this.outbox ??= new Map();
-    this.outbox.set(panel, { ...this.outbox.get(panel), [name]: value });
-    if (this.flushing) return;
-    const flush = () => { // at most some forty messages a second while dragged; the first goes at once
-      for (const [index, values] of this.outbox) this.send({ type: "control", panel: index, ...values });
-      this.outbox.clear();
-    };
-    flush();
-    this.flushing = setTimeout(() => {
-      this.flushing = 0;
-      flush();
-    }, 25);
-  }
-
-  /** Tell Python what was settled on, for the link; a moment later, so that a rerun is not caused by every notch. */
-  settle() {
-    clearTimeout(this.settling);
-    this.settling = setTimeout(() => {
-      const panels = this.panelParts.map((part) => ({ epsilon: part.sliders.epsilon.value, temperature: part.sliders.temperature.value }));
-      const { color, map, forces, trails, speed, seed } = this.settings;
-      if (!this.destroyed) this.report("view", { scene: this.data.scene, panels, seed, map, color, forces, trails, speed });
-    }, SETTLE_MS);
-  }
-
-  set(name, value) {
-    this.adopt(name, value);
-    if (name !== "who") this.settle();
-    this.painter.remake();
-  }
-
-  setSpeed(value) {
-    this.settings.speed = value;
-    this.send({ type: "speed", steps_per_second: value });
-    this.settle();
-  }
-
-  togglePlay() {
-    const { model, memory } = this;
-    if (model.finished) {
-      this.send({ type: "extend", steps: 400 });
-      this.send({ type: "play", playing: true });
-      model.finished = false;
-      model.playing = true;
-    } else {
-      model.playing = !model.playing;
-      this.send({ type: "play", playing: model.playing });
-    }
-    memory.paused = !model.playing;
-    this.scrubTo(null);
-  }
-
-  step() {
-    this.send({ type: "step", who: this.settings.who, count: 1 });
-    this.model.playing = false;
-    this.memory.paused = true;
-    this.scrubTo(null);
-  }
-
-  reset(seed) {
-    if (seed !== null) this.settings.seed = seed;
-    this.model.awaitingReset = true;
-    this.send(seed === null ? { type: "reset" } : { type: "reset", seed });
-    this.scrubTo(null);
-    this.settle();
-  }
-
-  select(k) {
-    this.memory.selected = k === this.memory.selected ? -1 : k;
-    this.painter.touch();
-  }
-
-  /** Look at a recorded step (the nearest one), or null: back to now. Training goes on meanwhile. */
-  scrubTo(step) {
-    const store = this.model.panels[0];
-    if (step === null || !store?.frames.length) this.scrubStep = null;
-    else this.scrubStep = store.nearest(step).step;
-    this.painter.touch();
-  }
-
-  scrubBy(count) {
-    const store = this.model.panels[0];
-    if (!store?.frames.length) return;
-    const at = store.index(this.scrubStep ?? this.clock.time ?? store.newest);
-    const to = Math.min(store.frames.length - 1, Math.max(0, at + count));
-    if (this.scrubStep === null && count > 0) return;
-    this.scrubTo(store.frames[to].step);
-  }
-
-  openHelp() {
-    if (this.help.open) this.help.close();
-    else this.help.showModal();
-  }
-
-  actions() {
-    const flip = (name, one, two) => () => this.set(name, this.settings[name] === one ? two : one);
-    return {
-      " ": () => this.togglePlay(), s: () => this.step(), r: () => this.controls.startOver(), m: flip("map", "umap", "pca"),
-      c: flip("color", "class", "prototype"), f: flip("forces", true, false), t: flip("trails", true, false), "?": () => this.openHelp(),
-      ArrowLeft: (e) => this.scrubBy(e.shiftKey ? -10 : -1), ArrowRight: (e) => this.scrubBy(e.shiftKey ? 10 : 1), End: () => this.scrubTo(null),
-      Escape: () => { this.help.close(); this.memory.selected = -1; this.scrubTo(null); },
-      digit: (n) => n <= (this.model.hello?.num_prototypes ?? 0) && this.select(n - 1),
-    };
   }
 
   destroy() {

@@ -12,8 +12,12 @@ function mark(theme, index) {
 }
 
 function arrow(color) {
-  return svg("svg", { viewBox: "0 0 26 10", class: "arrow", "aria-hidden": "true" },
-    svg("path", { d: "M1 5h16", stroke: color, "stroke-width": 2.4 }), svg("path", { d: "M16 1l9 4-9 4z", fill: color }));
+  return svg(
+    "svg",
+    { viewBox: "0 0 26 10", class: "arrow", "aria-hidden": "true" },
+    svg("path", { d: "M1 5h16", stroke: color, "stroke-width": 2.4 }),
+    svg("path", { d: "M16 1l9 4-9 4z", fill: color }),
+  );
 }
 
 export class Legend {
@@ -29,14 +33,29 @@ export class Legend {
     const key = [themeVersion, color, classNames.join(), prototypes, selected, forces].join("|");
     if (key === this.key) return;
     this.key = key;
-    const chips = color === "prototype" || !classNames.length
-      ? Array.from({ length: prototypes }, (_, k) => h("button", { type: "button", class: "chip", "aria-pressed": String(k === selected),
-        "aria-label": `Prototype ${k + 1}: highlight its tokens`, "data-testid": `chip-${k}`, onclick: () => this.onSelect(k) }, mark(theme, k), String(k + 1)))
-      : classNames.map((name, c) => h("span", { class: "chip" }, mark(theme, c), name));
+    const chips =
+      color === "prototype" || !classNames.length
+        ? Array.from({ length: prototypes }, (_, k) =>
+            h(
+              "button",
+              {
+                type: "button",
+                class: "chip",
+                "aria-pressed": String(k === selected),
+                "aria-label": `Prototype ${k + 1}: highlight its tokens`,
+                "data-testid": `chip-${k}`,
+                onclick: () => this.onSelect(k),
+              },
+              mark(theme, k),
+              String(k + 1),
+            ),
+          )
+        : classNames.map((name, c) => h("span", { class: "chip" }, mark(theme, c), name));
     this.marks.replaceChildren(...chips);
     this.forces.replaceChildren(
       h("span", { class: "chip" }, arrow(theme.ols), h("span", {}, "L", h("sub", {}, "OLS"), " separates")),
-      h("span", { class: "chip" }, arrow(theme.variance), "V pulls together"));
+      h("span", { class: "chip" }, arrow(theme.variance), "V pulls together"),
+    );
     this.forces.classList.toggle("off", !forces);
   }
 }

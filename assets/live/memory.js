@@ -9,8 +9,26 @@ const memories = new Map();
 export function recall(key, settings) {
   let memory = memories.get(key);
   if (!memory) {
-    memory = { settings: { color: "class", map: "umap", forces: true, trails: true, speed: 8, who: "both", seed: null, free: "F_tilde", ...settings },
-      view: { ...HOME }, selected: -1, scene: null, model: new Model(), time: null, wanted: [], paused: null };
+    memory = {
+      settings: {
+        color: "class",
+        map: "umap",
+        forces: true,
+        trails: true,
+        speed: 8,
+        who: "both",
+        seed: null,
+        free: "F_tilde",
+        ...settings,
+      },
+      view: { ...HOME },
+      selected: -1,
+      scene: null,
+      model: new Model(),
+      time: null,
+      wanted: [],
+      paused: null,
+    };
   }
   memories.delete(key);
   memories.set(key, memory);
@@ -20,5 +38,13 @@ export function recall(key, settings) {
 
 /** Another scene: nothing received before belongs to it, nor do values the person had set for the other one. */
 export function forgetScene(memory, scene) {
-  Object.assign(memory, { scene, model: new Model(), time: null, wanted: [], selected: -1, view: { ...HOME }, paused: null });
+  Object.assign(memory, {
+    scene,
+    model: new Model(),
+    time: null,
+    wanted: [],
+    selected: -1,
+    view: { ...HOME },
+    paused: null,
+  });
 }

@@ -42,9 +42,12 @@ export class Model {
   handle(header, arrays) {
     this.version++;
     switch (header.type) {
-      case "hello": return this.greet(header, arrays);
-      case "map": return this.takeMap(header, arrays);
-      case "frames": return this.takeFrames(header, arrays);
+      case "hello":
+        return this.greet(header, arrays);
+      case "map":
+        return this.takeMap(header, arrays);
+      case "frames":
+        return this.takeFrames(header, arrays);
       case "history":
         this.panels[header.panel]?.addHistory(arrays.step.data, arrays.metrics.data);
         return "history";
@@ -72,9 +75,16 @@ export class Model {
   }
 
   greet(header, arrays) {
-    const goesOn = header.resumed && this.hello?.session === header.session && this.panels.length === header.panels.length
-      && this.hello.metric_names.join() === header.metric_names.join();
-    this.hello = { ...header, labels: arrays.token_labels?.data ?? [], documents: arrays.token_documents?.data ?? null };
+    const goesOn =
+      header.resumed &&
+      this.hello?.session === header.session &&
+      this.panels.length === header.panels.length &&
+      this.hello.metric_names.join() === header.metric_names.join();
+    this.hello = {
+      ...header,
+      labels: arrays.token_labels?.data ?? [],
+      documents: arrays.token_documents?.data ?? null,
+    };
     this.playing = header.playing !== false;
     this.finished = false;
     this.controls = header.panels.map((p) => pick(p, ["epsilon", "temperature"]));
@@ -95,8 +105,12 @@ export class Model {
   }
 
   takeMap(header, arrays) {
-    this.maps[header.kind] = { ...pick(header, ["available", "explained_variance", "placement_error", "note", "fitting", "progress"]),
-      since: performance.now(), reference: arrays.reference?.data ?? null, labels: arrays.reference_labels?.data ?? null };
+    this.maps[header.kind] = {
+      ...pick(header, ["available", "explained_variance", "placement_error", "note", "fitting", "progress"]),
+      since: performance.now(),
+      reference: arrays.reference?.data ?? null,
+      labels: arrays.reference_labels?.data ?? null,
+    };
     if (arrays.reference) this.mapVersion++;
     return "map";
   }
@@ -118,8 +132,9 @@ export class Model {
   }
 
   /**
-   * The strongest force seen so far, as it shows on a map, over both panels: one scale for all arrows. The server scales
-   * displacements so that the largest force of each frame makes the same step; the norms give the true size back.
+   * The strongest force seen so far, as it shows on a map, over both panels: one scale for all arrows. The server
+   * scales displacements so that the largest force of each frame makes the same step; the norms give the true size
+   * back.
    */
   measureArrows(frame) {
     const norms = [...(frame.olsNorm ?? []), ...(frame.varianceNorm ?? [])].filter(Number.isFinite);
@@ -147,9 +162,15 @@ export class Model {
       let before = null;
       for (const frame of panel.frames) {
         const status = STATUS[frame.status] ?? "unresolved";
-        const matters = status === "collapsed" || status === "diverged" || (status === "stable" && before === "collapsed");
+        const matters =
+          status === "collapsed" || status === "diverged" || (status === "stable" && before === "collapsed");
         if (before !== null && status !== before && matters) {
-          out.push({ panel: p, status, step: frame.statusStep >= 0 ? frame.statusStep : frame.step, label: this.labels[p] });
+          out.push({
+            panel: p,
+            status,
+            step: frame.statusStep >= 0 ? frame.statusStep : frame.step,
+            label: this.labels[p],
+          });
         }
         before = status;
       }

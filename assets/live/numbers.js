@@ -57,7 +57,8 @@ export function ticks(low, high, count = 4) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((n) => n * power >= rough) * power;
   const out = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) out.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
+    out.push(Number((i * step).toPrecision(12)));
   return out;
 }
 

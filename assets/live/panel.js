@@ -53,7 +53,16 @@ export class MapPanel {
 
   /** The still part: field and reference cloud, kept as a picture until zoom, size, map or theme change. */
   paintGround(s, scale, x0, y0) {
-    const key = [s.view.x, s.view.y, s.view.zoom, s.morph, s.themeVersion, s.mapVersion, this.width, this.height].join();
+    const key = [
+      s.view.x,
+      s.view.y,
+      s.view.zoom,
+      s.morph,
+      s.themeVersion,
+      s.mapVersion,
+      this.width,
+      this.height,
+    ].join();
     if (key === this.groundKey) return;
     const [w, h] = [this.canvas.width, this.canvas.height];
     const canvas = new OffscreenCanvas(w, h);
@@ -62,7 +71,10 @@ export class MapPanel {
     g.fillStyle = s.theme.field;
     g.fillRect(0, 0, this.width, this.height);
     g.fillStyle = s.theme.ink;
-    for (const [kind, weight] of [["pca", 1 - s.morph], ["umap", s.morph]]) {
+    for (const [kind, weight] of [
+      ["pca", 1 - s.morph],
+      ["umap", s.morph],
+    ]) {
       const points = s.maps[kind]?.reference;
       if (!points || weight <= 0) continue;
       g.globalAlpha = (s.theme.dark ? 0.16 : 0.13) * weight;
@@ -153,7 +165,7 @@ export class MapPanel {
       screen[2 * i + 1] = y / ratio;
       if (!(x > -reach && y > -reach && x < w + reach && y < h + reach)) continue;
       const lead = frame.lead ? frame.lead[i] : 0;
-      const column = (byClass ? s.labels[i] ?? 0 : lead) % columns;
+      const column = (byClass ? (s.labels[i] ?? 0) : lead) % columns;
       const faint = s.selected >= 0 && lead !== s.selected;
       const level = faint ? 0 : byClass ? (s.selected >= 0 ? 4 : 3) : strengthLevel(frame.strength[i]);
       blit(pixels, w, h, sprites[spriteIndex(column, level, x, y)], Math.floor(x), Math.floor(y), reach);
@@ -173,7 +185,15 @@ export class MapPanel {
       const sum = members.reduce((total, k) => total + usage[k], 0);
       const mean = (values) => members.reduce((total, k) => total + values[k], 0) / members.length;
       const r = members.length > 1 ? Math.min(20, 12 + 5 * Math.sqrt(sum)) : discRadius(sum, count);
-      return { members, lead, x: mean(x), y: mean(y), r, usage: sum, dead: members.every((k) => usage[k] < 1 / (10 * count)) };
+      return {
+        members,
+        lead,
+        x: mean(x),
+        y: mean(y),
+        r,
+        usage: sum,
+        dead: members.every((k) => usage[k] < 1 / (10 * count)),
+      };
     });
     this.spots.sort((p, q) => p.r - q.r);
   }

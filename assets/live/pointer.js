@@ -11,12 +11,25 @@ export function listenPointer(canvas, panel, on) {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const [x, y] = place(event);
-    const speed = event.ctrlKey ? 0.01 : 0.0016;
-    on.setView(zoomAt(on.view(), Math.exp(-event.deltaY * (event.deltaMode ? 30 : 1) * speed), x, y, panel.width, panel.height));
-  }, { passive: false });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const [x, y] = place(event);
+      const speed = event.ctrlKey ? 0.01 : 0.0016;
+      on.setView(
+        zoomAt(
+          on.view(),
+          Math.exp(-event.deltaY * (event.deltaMode ? 30 : 1) * speed),
+          x,
+          y,
+          panel.width,
+          panel.height,
+        ),
+      );
+    },
+    { passive: false },
+  );
   canvas.addEventListener("pointerdown", (event) => {
     pointers.set(event.pointerId, place(event));
     moved = pointers.size > 1 ? CLICK_PX + 1 : 0;
@@ -31,7 +44,8 @@ export function listenPointer(canvas, panel, on) {
     }
     const others = [...pointers].filter(([id]) => id !== event.pointerId);
     moved += Math.hypot(x - last[0], y - last[1]);
-    if (others.length) { // two fingers: their distance zooms, around their middle
+    if (others.length) {
+      // two fingers: their distance zooms, around their middle
       const [ox, oy] = others[0][1];
       const factor = Math.hypot(x - ox, y - oy) / Math.max(1, Math.hypot(last[0] - ox, last[1] - oy));
       on.setView(zoomAt(on.view(), factor, (x + ox) / 2, (y + oy) / 2, panel.width, panel.height));

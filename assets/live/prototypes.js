@@ -40,7 +40,8 @@ export function drawTrails(g, theme, frames, upTo, t, kind, head, toX, toY) {
   let first = upTo;
   const count = head.length / 2;
   const most = Math.min(48, Math.max(12, Math.floor(TRAIL_POINTS / count)));
-  while (first > 0 && upTo - first < most && frames[first].prototypes[kind] && t - frames[first].step < TRAIL_STEPS) first--;
+  while (first > 0 && upTo - first < most && frames[first].prototypes[kind] && t - frames[first].step < TRAIL_STEPS)
+    first--;
   g.lineCap = "round";
   g.lineJoin = "round";
   const bands = count > 12 ? 2 : 4;
@@ -113,7 +114,8 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
     g.lineWidth = 3;
     g.strokeStyle = alpha(theme.ground, 0.9);
     g.fillStyle = dead ? alpha(theme.ground, 0.85) : color;
-    if (members.length > 1) { // a pile: rims peep out behind the top disc
+    if (members.length > 1) {
+      // a pile: rims peep out behind the top disc
       for (const shift of [5, 2.5]) {
         circle(g, x + shift, y - shift, r);
         g.stroke();
@@ -147,7 +149,8 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
     g.textAlign = "center";
     g.textBaseline = "middle";
     const text = members.length > 1 ? `×${members.length}` : String(members[0] + 1);
-    if (dead) { // the number stays readable on its cross
+    if (dead) {
+      // the number stays readable on its cross
       g.lineWidth = 3;
       g.strokeStyle = theme.ground;
       g.strokeText(text, x, y + 0.5);
@@ -161,7 +164,8 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
 function drawBadges(g, theme, spots, heap, height) {
   const taken = [];
   g.font = `600 11.5px ${theme.font}`;
-  if (heap) { // all tokens lie under a disc: say so, they cannot be seen
+  if (heap) {
+    // all tokens lie under a disc: say so, they cannot be seen
     const w = g.measureText(heap.text).width + 14;
     taken.push({ x: heap.x, y: heap.y - 34, w });
     badge(g, theme, heap.text, heap.x, heap.y - 34, w);
@@ -169,7 +173,9 @@ function drawBadges(g, theme, spots, heap, height) {
   for (const spot of spots.filter((s) => s.members.length > 1).sort((a, b) => b.members.length - a.members.length)) {
     const text = sharedSpot(spot.members);
     const w = g.measureText(text).width + 14;
-    const y = [spot.y + spot.r + 13, spot.y - spot.r - 17].find((v) => v < height - 10 && taken.every((t) => Math.abs(t.y - v) > 19 || Math.abs(t.x - spot.x) > (t.w + w) / 2));
+    const y = [spot.y + spot.r + 13, spot.y - spot.r - 17].find(
+      (v) => v < height - 10 && taken.every((t) => Math.abs(t.y - v) > 19 || Math.abs(t.x - spot.x) > (t.w + w) / 2),
+    );
     if (y === undefined) continue;
     taken.push({ x: spot.x, y, w });
     badge(g, theme, text, spot.x, y, w);

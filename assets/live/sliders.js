@@ -6,10 +6,24 @@ const NOTCHES = 200; // an arrow key moves by one: 2 to 5 % of the value
 const HOLD_MS = 3000;
 
 export const SLIDERS = {
-  epsilon: { symbol: "ε", name: "epsilon", low: 1e-3, high: 10, least: 0, most: 1e3,
-    help: "ε: how fast the encoder learns compared with the prototypes" },
-  temperature: { symbol: "T", name: "temperature", low: 1e-2, high: 100, least: 1e-4, most: 1e6,
-    help: "T: how softly a token is shared among the prototypes" },
+  epsilon: {
+    symbol: "ε",
+    name: "epsilon",
+    low: 1e-3,
+    high: 10,
+    least: 0,
+    most: 1e3,
+    help: "ε: how fast the encoder learns compared with the prototypes",
+  },
+  temperature: {
+    symbol: "T",
+    name: "temperature",
+    low: 1e-2,
+    high: 100,
+    least: 1e-4,
+    most: 1e6,
+    help: "T: how softly a token is shared among the prototypes",
+  },
 };
 
 export class LogSlider {
@@ -18,14 +32,43 @@ export class LogSlider {
     const spec = SLIDERS[kind];
     Object.assign(this, { spec, kind, value: NaN, heldUntil: 0, wanted: null, dragging: false, onLive, onSettled });
     const name = `${spec.name}, ${label}`;
-    this.range = h("input", { type: "range", min: 0, max: NOTCHES, step: 1, value: 100, "aria-label": name,
-      "data-testid": `${kind}-${panel}`, oninput: () => this.moved(), onchange: () => this.settled(),
-      onpointerdown: () => { this.dragging = true; }, onpointerup: () => { this.dragging = false; },
-      onpointercancel: () => { this.dragging = false; } });
-    this.box = h("input", { type: "text", inputmode: "decimal", class: "number", "aria-label": `${name}, as a number`,
-      "data-testid": `${kind}-number-${panel}`, autocomplete: "off", onchange: () => this.typed(),
-      onkeydown: (event) => this.nudge(event) });
-    this.node = h("label", { class: "slider", title: spec.help }, h("span", { class: "symbol" }, ...rich(spec.symbol)), this.range, this.box);
+    this.range = h("input", {
+      type: "range",
+      min: 0,
+      max: NOTCHES,
+      step: 1,
+      value: 100,
+      "aria-label": name,
+      "data-testid": `${kind}-${panel}`,
+      oninput: () => this.moved(),
+      onchange: () => this.settled(),
+      onpointerdown: () => {
+        this.dragging = true;
+      },
+      onpointerup: () => {
+        this.dragging = false;
+      },
+      onpointercancel: () => {
+        this.dragging = false;
+      },
+    });
+    this.box = h("input", {
+      type: "text",
+      inputmode: "decimal",
+      class: "number",
+      "aria-label": `${name}, as a number`,
+      "data-testid": `${kind}-number-${panel}`,
+      autocomplete: "off",
+      onchange: () => this.typed(),
+      onkeydown: (event) => this.nudge(event),
+    });
+    this.node = h(
+      "label",
+      { class: "slider", title: spec.help },
+      h("span", { class: "symbol" }, ...rich(spec.symbol)),
+      this.range,
+      this.box,
+    );
   }
 
   moved() {

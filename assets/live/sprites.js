@@ -19,7 +19,20 @@ export function tracePath(g, shape, x, y, r) {
   };
   const bars = (turn) => {
     const [c, s, w, l] = [Math.cos(turn), Math.sin(turn), r * 0.42, r * 1.25];
-    const corners = [[-w, -l], [w, -l], [w, -w], [l, -w], [l, w], [w, w], [w, l], [-w, l], [-w, w], [-l, w], [-l, -w], [-w, -w]];
+    const corners = [
+      [-w, -l],
+      [w, -l],
+      [w, -w],
+      [l, -w],
+      [l, w],
+      [w, w],
+      [w, l],
+      [-w, l],
+      [-w, w],
+      [-l, w],
+      [-l, -w],
+      [-w, -w],
+    ];
     corners.forEach(([u, v], i) => g[i ? "lineTo" : "moveTo"](x + c * u - s * v, y + s * u + c * v));
     g.closePath();
   };
@@ -59,14 +72,22 @@ export function makeAtlas(theme, count, ratio) {
   for (let i = 0; i < count; i++) {
     for (let row = 0; row < LEVELS * PHASES; row++) {
       const phase = row % PHASES;
-      g.setTransform(ratio, 0, 0, ratio, i * cell + (cell >> 1) + (phase & 1) / 2, row * cell + (cell >> 1) + (phase >> 1) / 2);
+      g.setTransform(
+        ratio,
+        0,
+        0,
+        ratio,
+        i * cell + (cell >> 1) + (phase & 1) / 2,
+        row * cell + (cell >> 1) + (phase >> 1) / 2,
+      );
       drawMark(g, theme, i, 0, 0, RADIUS, opacities[Math.floor(row / PHASES)]);
     }
   }
   const { data } = g.getImageData(0, 0, canvas.width, canvas.height);
   const sprites = [];
   for (let i = 0; i < count; i++) {
-    for (let row = 0; row < LEVELS * PHASES; row++) sprites.push(cutSprite(data, canvas.width, i * cell, row * cell, cell));
+    for (let row = 0; row < LEVELS * PHASES; row++)
+      sprites.push(cutSprite(data, canvas.width, i * cell, row * cell, cell));
   }
   return { sprites, count, reach: cell };
 }
@@ -78,7 +99,13 @@ function cutSprite(data, width, left, top, cell) {
       const at = 4 * ((top + y) * width + left + x);
       const a = Math.round((data[at + 3] * 256) / 255);
       if (a < 8) continue;
-      pixels.push(x - (cell >> 1), y - (cell >> 1), ((data[at + 2] << 16) | data[at]) * a, (data[at + 1] << 8) * a, 256 - a);
+      pixels.push(
+        x - (cell >> 1),
+        y - (cell >> 1),
+        ((data[at + 2] << 16) | data[at]) * a,
+        (data[at + 1] << 8) * a,
+        256 - a,
+      );
     }
   }
   return Int32Array.from(pixels, (v) => v | 0);

@@ -12,12 +12,17 @@ export function verdict(status, statusStep, metric, prototypes) {
     : "";
   const at = statusStep >= 0 ? ` at step ${statusStep}` : "";
   if (status === "diverged") {
-    return { mark: MARKS.diverged, word: `DIVERGED${at}`, detail: "the numbers left what can be computed; lower ε, then reset" };
+    return {
+      mark: MARKS.diverged,
+      word: `DIVERGED${at}`,
+      detail: "the numbers left what can be computed; lower ε, then reset",
+    };
   }
   const separation = metric("weighted_separation");
   const apart = Number.isFinite(separation) && prototypes > 1 ? `separation ${format(separation, 2)}` : "";
   const both = [alive, apart].filter(Boolean).join(", ");
-  if (status === "collapsed") { // full usage is no health when all share one spot: never one without the other
+  if (status === "collapsed") {
+    // full usage is no health when all share one spot: never one without the other
     const detail = effective >= 1.5 && apart ? `${apart}: they share one spot, though ${alive}` : both;
     return { mark: MARKS.collapsed, word: `COLLAPSED${at}`, detail };
   }
@@ -44,14 +49,19 @@ export function mapNote(kind, wanted, info, offMap, umap) {
   const parts = [];
   if (kind === "umap") {
     parts.push("UMAP, frozen");
-    if (Number.isFinite(info?.placement_error)) parts.push(`typical placing error ${format(info.placement_error, 2)} of the map’s radius`);
+    if (Number.isFinite(info?.placement_error))
+      parts.push(`typical placing error ${format(info.placement_error, 2)} of the map’s radius`);
     if (offMap > 3) parts.push("tokens have left the mapped region: positions are rough");
   } else {
     parts.push("PCA");
     const share = info?.explained_variance?.reduce?.((a, b) => a + b, 0);
     if (Number.isFinite(share)) parts.push(`shows ${Math.round(share * 100)} % of the variance`);
-    if (wanted === "umap" && umap && !umap.available && umap.fitting === false) parts.push(umap.note || "there is no UMAP for these tokens");
-    else if (wanted === "umap") parts.push(`UMAP is being fitted${umap?.progress > 0 ? ` (${Math.round(100 * umap.progress)} %)` : ""} and follows here`);
+    if (wanted === "umap" && umap && !umap.available && umap.fitting === false)
+      parts.push(umap.note || "there is no UMAP for these tokens");
+    else if (wanted === "umap")
+      parts.push(
+        `UMAP is being fitted${umap?.progress > 0 ? ` (${Math.round(100 * umap.progress)} %)` : ""} and follows here`,
+      );
   }
   return parts.join(" · ");
 }
@@ -94,7 +104,10 @@ export const CHARTS = {
 
 export const SOCKET = {
   connecting: "Connecting …",
-  lost: (wait) => `The connection was lost. Trying again ${wait < 1000 ? "now" : `in ${Math.round(wait / 1000)} s`}; what you see is kept.`,
+  lost: (wait) => {
+    const when = wait < 1000 ? "now" : `in ${Math.round(wait / 1000)} s`;
+    return `The connection was lost. Trying again ${when}; what you see is kept.`;
+  },
 };
 
 export const HELP = [

@@ -29,10 +29,19 @@ export function parseColor(text) {
   const value = String(text ?? "").trim();
   const hex = value.match(/^#([0-9a-f]{3,8})$/i)?.[1];
   if (hex) {
-    const full = hex.length < 6 ? [...hex].slice(0, 3).map((c) => c + c).join("") : hex.slice(0, 6);
+    const full =
+      hex.length < 6
+        ? [...hex]
+            .slice(0, 3)
+            .map((c) => c + c)
+            .join("")
+        : hex.slice(0, 6);
     return [0, 2, 4].map((i) => parseInt(full.slice(i, i + 2), 16));
   }
-  const numbers = value.match(/^rgba?\(([^)]+)\)/)?.[1].split(/[\s,/]+/).map(Number);
+  const numbers = value
+    .match(/^rgba?\(([^)]+)\)/)?.[1]
+    .split(/[\s,/]+/)
+    .map(Number);
   return numbers?.length >= 3 ? numbers.slice(0, 3) : null;
 }
 
@@ -62,14 +71,21 @@ export const inkOn = remembered((color) => (luminance(parseColor(color)) > 0.18 
 
 /** The theme for given CSS variables; `read(name)` returns a value or "". */
 export function makeTheme(read, prefersDark = false) {
-  const ground = parseColor(read("--st-background-color")) ? read("--st-background-color") : prefersDark ? "#11151c" : "#ffffff";
+  const ground = parseColor(read("--st-background-color"))
+    ? read("--st-background-color")
+    : prefersDark
+      ? "#11151c"
+      : "#ffffff";
   const dark = luminance(parseColor(ground)) < 0.25;
   const ink = parseColor(read("--st-text-color")) ? read("--st-text-color") : dark ? "#e8ebf0" : "#1b1f27";
   const faded = mix(ink, ground, dark ? 0.32 : 0.34);
   const palette = dark ? DARK : LIGHT;
   const roles = dark ? ROLES.dark : ROLES.light;
   return {
-    dark, ground, ink, faded,
+    dark,
+    ground,
+    ink,
+    faded,
     field: mix(ground, ink, dark ? 0.035 : 0.018),
     grid: mix(ground, ink, dark ? 0.13 : 0.1),
     font: read("--st-font") || "system-ui, sans-serif",
@@ -78,7 +94,13 @@ export function makeTheme(read, prefersDark = false) {
     color(i) {
       const tier = Math.floor(i / palette.length) % 4;
       const base = palette[i % palette.length];
-      return tier === 0 ? base : tier === 1 ? mix(base, ink, 0.38) : tier === 2 ? mix(base, ground, 0.4) : mix(base, ink, 0.65);
+      return tier === 0
+        ? base
+        : tier === 1
+          ? mix(base, ink, 0.38)
+          : tier === 2
+            ? mix(base, ground, 0.4)
+            : mix(base, ink, 0.65);
     },
     shape(i) {
       return SHAPES[(i + Math.floor(i / SHAPES.length)) % SHAPES.length];

@@ -35,7 +35,9 @@ function spotRows(s, shown, spot) {
     rows.push(row("force of −L_OLS", format(mean(frame.olsNorm)), s.theme.ols));
     rows.push(row("force of −V", format(mean(frame.varianceNorm)), s.theme.variance));
   }
-  rows.push(h("div", { class: "tip-note" }, spot.members.includes(s.selected) ? "click to let go" : "click to see its tokens"));
+  rows.push(
+    h("div", { class: "tip-note" }, spot.members.includes(s.selected) ? "click to let go" : "click to see its tokens"),
+  );
   return rows;
 }
 

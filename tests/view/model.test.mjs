@@ -3,14 +3,30 @@ import test from "node:test";
 import { Model, same } from "../../assets/live/model.js";
 
 const NAMES = ["epsilon", "temperature", "L_q"];
-const hello = (more = {}) => ({ type: "hello", session: "s", panels: [{ label: "left", epsilon: 1, temperature: 2 }, { epsilon: 0.05, temperature: 2 }],
-  metric_names: NAMES, class_names: ["a"], num_prototypes: 2, playing: true, resumed: false, ...more });
-const frames = (panel, ...steps) => [{ type: "frames", panel, n: 1 }, {
-  step: { data: Int32Array.from(steps), shape: [steps.length] },
-  status: { data: Uint8Array.from(steps, (s) => (s >= 9 && panel === 0 ? 1 : 0)), shape: [steps.length] },
-  status_step: { data: Int32Array.from(steps, (s) => (s >= 9 && panel === 0 ? 9 : -1)), shape: [steps.length] },
-  metrics: { data: Float32Array.from(steps.flatMap((s) => [1, 2, s])), shape: [steps.length, 3] },
-  pca: { data: new Int16Array(steps.length * 4), shape: [steps.length, 2, 2] } }];
+const hello = (more = {}) => ({
+  type: "hello",
+  session: "s",
+  panels: [
+    { label: "left", epsilon: 1, temperature: 2 },
+    { epsilon: 0.05, temperature: 2 },
+  ],
+  metric_names: NAMES,
+  class_names: ["a"],
+  num_prototypes: 2,
+  playing: true,
+  resumed: false,
+  ...more,
+});
+const frames = (panel, ...steps) => [
+  { type: "frames", panel, n: 1 },
+  {
+    step: { data: Int32Array.from(steps), shape: [steps.length] },
+    status: { data: Uint8Array.from(steps, (s) => (s >= 9 && panel === 0 ? 1 : 0)), shape: [steps.length] },
+    status_step: { data: Int32Array.from(steps, (s) => (s >= 9 && panel === 0 ? 9 : -1)), shape: [steps.length] },
+    metrics: { data: Float32Array.from(steps.flatMap((s) => [1, 2, s])), shape: [steps.length, 3] },
+    pca: { data: new Int16Array(steps.length * 4), shape: [steps.length, 2, 2] },
+  },
+];
 
 function started(...steps) {
   const model = new Model();
@@ -52,7 +68,16 @@ test("a reset without a new hello is seen by its step 0", () => {
 
 test("the explanation is the last one that was true at the shown step", () => {
   const model = started(0);
-  model.handle({ type: "why", items: [{ step: 9, text: "late" }, { step: 0, text: "early" }] }, {});
+  model.handle(
+    {
+      type: "why",
+      items: [
+        { step: 9, text: "late" },
+        { step: 0, text: "early" },
+      ],
+    },
+    {},
+  );
   assert.equal(model.whyAt(5), "early");
   assert.equal(model.whyAt(9), "late");
   assert.equal(model.whyAt(-1), "");

@@ -12,7 +12,18 @@ import { contrast, makeTheme } from "../../assets/live/theme.js";
 import { HOME, panBy, transformOf, zoomAt } from "../../assets/live/viewport.js";
 
 test("numbers for people", () => {
-  const cases = [[0, "0"], [1, "1"], [0.05, "0.05"], [6.3096, "6.31"], [1234, "1234"], [1e-7, "1e−7"], [-2.5, "−2.5"], [NaN, "–"], [Infinity, "∞"], [undefined, "–"]];
+  const cases = [
+    [0, "0"],
+    [1, "1"],
+    [0.05, "0.05"],
+    [6.3096, "6.31"],
+    [1234, "1234"],
+    [1e-7, "1e−7"],
+    [-2.5, "−2.5"],
+    [NaN, "–"],
+    [Infinity, "∞"],
+    [undefined, "–"],
+  ];
   for (const [x, text] of cases) assert.equal(format(x), text);
   assert.equal(parse(" 0,05 "), 0.05);
   assert.equal(parse("1e-3"), 1e-3);
@@ -20,7 +31,8 @@ test("numbers for people", () => {
 });
 
 test("a logarithmic slider goes there and back, and sticks to its ends", () => {
-  for (const v of [0.001, 0.02, 1, 10]) assert.ok(Math.abs(logValue(logPosition(v, 1e-3, 10), 1e-3, 10) / v - 1) < 1e-12);
+  for (const v of [0.001, 0.02, 1, 10])
+    assert.ok(Math.abs(logValue(logPosition(v, 1e-3, 10), 1e-3, 10) / v - 1) < 1e-12);
   assert.equal(logPosition(0, 1e-3, 10), 0);
   assert.equal(logPosition(1e9, 1e-3, 10), 1);
 });
@@ -73,10 +85,22 @@ test("zooming keeps the point under the pointer, panning follows it", () => {
 
 test("prototypes on one spot form one group, and do not flicker at the edge", () => {
   const joined = new Set();
-  assert.deepEqual(groupByPlace([0, 3, 100], [0, 0, 0], joined).map((g) => g.length), [2, 1]);
-  assert.deepEqual(groupByPlace([0, 12, 100], [0, 0, 0], joined).map((g) => g.length), [2, 1]);
-  assert.deepEqual(groupByPlace([0, 20, 100], [0, 0, 0], joined).map((g) => g.length), [1, 1, 1]);
-  assert.deepEqual(groupByPlace([0, 12, 100], [0, 0, 0], joined).map((g) => g.length), [1, 1, 1]);
+  assert.deepEqual(
+    groupByPlace([0, 3, 100], [0, 0, 0], joined).map((g) => g.length),
+    [2, 1],
+  );
+  assert.deepEqual(
+    groupByPlace([0, 12, 100], [0, 0, 0], joined).map((g) => g.length),
+    [2, 1],
+  );
+  assert.deepEqual(
+    groupByPlace([0, 20, 100], [0, 0, 0], joined).map((g) => g.length),
+    [1, 1, 1],
+  );
+  assert.deepEqual(
+    groupByPlace([0, 12, 100], [0, 0, 0], joined).map((g) => g.length),
+    [1, 1, 1],
+  );
   assert.deepEqual(groupByPlace([], [], joined), []);
   assert.equal(sharedSpot([0, 1, 2, 3, 4, 5, 6, 7]), "8 prototypes here");
   assert.ok(discRadius(0.5, 8) > discRadius(0.01, 8));
@@ -108,7 +132,10 @@ test("verdicts in words; usage never stands without separation", () => {
 });
 
 test("text and roles reach a contrast of 4.5 on both grounds, and no mark repeats up to 32", () => {
-  for (const [ground, ink] of [["#ffffff", "#1b1f27"], ["#11151c", "#e8ebf0"]]) {
+  for (const [ground, ink] of [
+    ["#ffffff", "#1b1f27"],
+    ["#11151c", "#e8ebf0"],
+  ]) {
     const theme = makeTheme((name) => ({ "--st-background-color": ground, "--st-text-color": ink })[name] ?? "");
     for (const color of [theme.ink, theme.faded, theme.ols, theme.variance, ...theme.panels, theme.alarm, theme.calm]) {
       assert.ok(contrast(color, theme.ground) >= 4.5, `${color} on ${ground}`);
@@ -127,7 +154,10 @@ test("a curve leaves gaps where there is no number, and draws about two points a
   walk(history, 0, scales, 3, (x, y, fresh) => starts.push(fresh));
   assert.deepEqual(starts, [true, true, false]);
   const long = new History(["x"]);
-  long.add(Int32Array.from({ length: 4000 }, (_, i) => i), Float32Array.from({ length: 4000 }, (_, i) => i % 7));
+  long.add(
+    Int32Array.from({ length: 4000 }, (_, i) => i),
+    Float32Array.from({ length: 4000 }, (_, i) => i % 7),
+  );
   let points = 0;
   walk(long, 0, makeScales({ x: 0, y: 0, w: 100, h: 50 }, 4000, 0, 7, false), 4000, () => points++);
   assert.ok(points <= 210 && points >= 100, String(points));

@@ -3,16 +3,29 @@ import test from "node:test";
 import { decodeBundle, encodeBundle } from "../../assets/live/protocol.js";
 import { History, MAX_FRAMES, PanelStore, splitFrames, thin } from "../../assets/live/store.js";
 
-const frame = (step, status = 0) => ({ step, status, statusStep: -1, metrics: Float32Array.of(step, 2 * step),
-  tokens: { pca: Int16Array.of(step, 0), umap: null }, prototypes: { pca: null, umap: null }, ols: {}, variance: {} });
+const frame = (step, status = 0) => ({
+  step,
+  status,
+  statusStep: -1,
+  metrics: Float32Array.of(step, 2 * step),
+  tokens: { pca: Int16Array.of(step, 0), umap: null },
+  prototypes: { pca: null, umap: null },
+  ols: {},
+  variance: {},
+});
 
 test("frames are cut out of their bundle and own their memory", () => {
-  const { arrays } = decodeBundle(encodeBundle({ type: "frames" }, {
-    step: { data: Int32Array.of(4, 5), shape: [2] },
-    status: { data: Uint8Array.of(0, 1), shape: [2] },
-    metrics: { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] },
-    pca: { data: Int16Array.of(1, 2, 3, 4, 5, 6, 7, 8), shape: [2, 2, 2] },
-  }));
+  const { arrays } = decodeBundle(
+    encodeBundle(
+      { type: "frames" },
+      {
+        step: { data: Int32Array.of(4, 5), shape: [2] },
+        status: { data: Uint8Array.of(0, 1), shape: [2] },
+        metrics: { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] },
+        pca: { data: Int16Array.of(1, 2, 3, 4, 5, 6, 7, 8), shape: [2, 2, 2] },
+      },
+    ),
+  );
   const [one, two] = splitFrames(arrays);
   assert.deepEqual([...one.tokens.pca], [1, 2, 3, 4]);
   assert.deepEqual([...two.tokens.pca], [5, 6, 7, 8]);
@@ -72,7 +85,10 @@ test("history takes rows in any order, replaces repeated steps, and stays bounde
 test("a map that became ready later is put into frames that are still kept", () => {
   const store = new PanelStore(["a", "b"]);
   [0, 1].forEach((s) => store.insert(frame(s)));
-  store.place({ step: { data: Int32Array.of(1, 77), shape: [2] }, umap: { data: Int16Array.of(5, 6, 7, 8), shape: [2, 1, 2] } });
+  store.place({
+    step: { data: Int32Array.of(1, 77), shape: [2] },
+    umap: { data: Int16Array.of(5, 6, 7, 8), shape: [2, 1, 2] },
+  });
   assert.deepEqual([...store.frames[1].tokens.umap], [5, 6]);
   assert.equal(store.frames[0].tokens.umap, null);
 });

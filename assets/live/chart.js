@@ -1,0 +1,35 @@
+// The elements of one small chart: title, numbers, canvas, veil over the future while scrubbing, and a hint.
+import { h, rich } from "./dom.js";
+import { CHARTS } from "./text.js";
+
+export class Chart {
+  constructor(kind) {
+    this.kind = kind;
+    this.title = h("h4", {}, ...rich(CHARTS[kind].title));
+    this.values = h("div", { class: "chart-values" });
+    this.canvas = h("canvas", { role: "img" });
+    this.veils = [0, 1].map(() => h("div", { class: "veil", hidden: true }));
+    this.hint = h("p", { class: "hint" }, ...rich(CHARTS[kind].hint));
+    this.head = h("div", { class: "chart-head" }, this.title);
+    this.node = h(
+      "section",
+      { class: `chart chart-${kind}`, "data-testid": `chart-${kind}` },
+      this.head,
+      this.values,
+      h("div", { class: "plot" }, this.canvas, ...this.veils),
+      this.hint,
+    );
+    this.g = this.canvas.getContext("2d");
+    this.key = "";
+  }
+
+  fit() {
+    const [w, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    if (this.w !== w || this.h !== height || this.ratio !== ratio) {
+      Object.assign(this, { w, h: height, ratio, key: "" });
+      this.canvas.width = Math.max(1, Math.round(w * ratio));
+      this.canvas.height = Math.max(1, Math.round(height * ratio));
+    }
+  }
+}
