@@ -77,6 +77,7 @@ export class Curves {
 
   paint(chart, s) {
     const { g } = chart;
+    chart.steps = s.steps; // its own time axis: charts are painted in turn, so one may be a picture behind
     g.setTransform(chart.ratio, 0, 0, chart.ratio, 0, 0);
     g.clearRect(0, 0, chart.w, chart.h);
     const box = {
@@ -265,7 +266,7 @@ export class Curves {
         const box = chart.boxes?.[i];
         veil.hidden = !scrubbing || !box;
         if (veil.hidden) return;
-        const x = (Math.min(step, s.steps) / Math.max(1, s.steps)) * box.w;
+        const x = (Math.min(step, chart.steps) / Math.max(1, chart.steps)) * box.w;
         veil.style.transform = `translateX(${(box.x + x).toFixed(1)}px)`;
         veil.style.width = `${Math.max(2, box.w - x).toFixed(1)}px`;
       });
