@@ -122,7 +122,11 @@ class Engine:
         return await self.call(self._scenes().get(tuple(configs)))
 
     async def create_run(
-        self, config: RunConfig, scene: PreparedScene, snapshot: bytes | None = None, maps: dict[str, bytes] | None = None
+        self,
+        config: RunConfig,
+        scene: PreparedScene,
+        snapshot: bytes | None = None,
+        maps: dict[str, bytes] | None = None,
     ) -> RunHandle:
         """A run on the worker with the fewest runs; raises InputError for what cannot be run, EngineError otherwise."""
         return await self.call(self._workers().create_run(config, scene.tokens, snapshot, maps))
@@ -248,7 +252,7 @@ class Engine:
         missing = await client.run(ship.missing_modules)
         lacking = sorted({name for names in missing.values() for name in names})
         if lacking:
-            raise InputError(f"The cluster's workers lack {', '.join(lacking)}; install it there and start the app again.")
+            raise InputError(f"The cluster's workers lack {', '.join(lacking)}; install that there and start again.")
 
 
 def _workers_in_words(count: int) -> str:
@@ -257,7 +261,8 @@ def _workers_in_words(count: int) -> str:
 
 def get_engine() -> Engine:
     """This process's engine, from DDCL_SCHEDULER and DDCL_DEVICE; it is started by the server, not by this call."""
-    return once("engine", lambda: Engine(os.environ.get("DDCL_SCHEDULER") or None, os.environ.get("DDCL_DEVICE") or None))
+    scheduler, device = (os.environ.get(name) or None for name in ("DDCL_SCHEDULER", "DDCL_DEVICE"))
+    return once("engine", lambda: Engine(scheduler, device))
 
 
 __all__ = ["Engine", "EngineError", "EngineStatus", "PreparedScene", "RunHandle", "get_engine"]

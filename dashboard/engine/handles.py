@@ -21,7 +21,9 @@ class WorkerLost(EngineError):
 class RunHandle:
     """One live run. `call` may be awaited from any loop; `release` lets the worker forget the run."""
 
-    def __init__(self, actor: Any, future: Any, address: str, gone: asyncio.Event, on_release: Callable[[], None]) -> None:
+    def __init__(
+        self, actor: Any, future: Any, address: str, gone: asyncio.Event, on_release: Callable[[], None]
+    ) -> None:
         self._actor = actor
         self._future = future
         self._gone = gone

@@ -51,7 +51,9 @@ def describe(frames: Sequence[Frame]) -> dict[str, np.ndarray]:
     }
 
 
-def place(frames: Sequence[Frame | StoredFrame], kind: str, place_points: Place, spread: float) -> dict[str, np.ndarray]:
+def place(
+    frames: Sequence[Frame | StoredFrame], kind: str, place_points: Place, spread: float
+) -> dict[str, np.ndarray]:
     """Tokens (F, S, 2), prototypes and forces (F, K, 2) of F frames on one map, in one call of `place_points`.
 
     spread: root mean square distance of the tokens from their mean at the start of the run, the yardstick of forces.

@@ -93,7 +93,8 @@ class Scenes:
         place = self._quick_worker()
         where = {"workers": [place], "allow_other_workers": True} if place else {}
         # A key of its own each time: a failed attempt must not answer for the next.
-        tokens = self._client.submit(tasks.load_tokens, first.to_dict()["data"], first.seed, digest, pure=False, **where)
+        data = first.to_dict()["data"]
+        tokens = self._client.submit(tasks.load_tokens, data, first.seed, digest, pure=False, **where)
         pool = self._client.submit(tasks.scout, list(distinct.values()), tokens, digest, pure=False, **where)
         maps = {kind: asyncio.create_task(self._fit(pool, kind, first.seed, digest, where)) for kind in MAP_KINDS}
         for task in maps.values():
@@ -120,7 +121,7 @@ class Scenes:
             self._fitting -= 1
 
     def _quick_worker(self) -> str | None:
-        """Where a scene is loaded: the background worker, or while that is busy or cold, the least loaded run worker."""
+        """Where a scene is loaded: the background worker, or while that is busy or cold, a run worker."""
         if self._background_warm and self._fitting == 0 and self._workers.background is not None:
             return self._workers.background
         place = self._workers.least_loaded()

@@ -89,8 +89,9 @@ def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> di
     about = atlas.map_facts(reference)
     header = {"type": "map", "kind": kind, "available": about["kind"] == kind, "fitting": False, "progress": 1.0}
     header |= {name: about[name] for name in ("explained_variance", "placement_error", "note")}
-    arrays = {"reference": to_wire_positions(reference.layout), "reference_labels": np.maximum(pool["labels"], 0).astype(np.uint16)}
-    return {"blob": atlas.map_to_bytes(reference), "message": wire.pack(header, arrays), "available": header["available"]}
+    labels = np.maximum(pool["labels"], 0).astype(np.uint16)
+    message = wire.pack(header, {"reference": to_wire_positions(reference.layout), "reference_labels": labels})
+    return {"blob": atlas.map_to_bytes(reference), "message": message, "available": header["available"]}
 
 
 def _few_threads() -> None:

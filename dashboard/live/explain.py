@@ -100,7 +100,8 @@ def _below(config: RunConfig, facts: Course, now: Mapping[str, float], history: 
             return f"Collapsed at step {facts.collapsed}. {cause}; {since}."
         return f"{cause}; {since}. Collapsed at step {facts.collapsed}."
     if above and facts.above_again is not None:
-        return f"{cause}, and rose above it again at step {facts.above_again}; now {_margin(now)}. {_state(config, now)}"
+        rose = f"and rose above it again at step {facts.above_again}"
+        return f"{cause}, {rose}; now {_margin(now)}. {_state(config, now)}"
     if facts.spread_at_crossing:
         return f"{cause}. Prototypes that are far apart can hold out beyond T_c for a while. {_state(config, now)}"
     return f"{cause}. Prototypes that are close are being pulled together. {_state(config, now)}"

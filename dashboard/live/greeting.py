@@ -54,11 +54,16 @@ def replay(panels: Sequence[Panel], maps: Mapping[str, Mapping[str, Any]], numbe
         if len(track.steps):
             yield wire.pack({"type": "history", "panel": panel.index}, {"step": track.steps, "metrics": track.metrics})
         for arrays in track.batches():
-            yield wire.pack({"type": "frames", "panel": panel.index, "n": number(), "count": len(arrays["step"])}, arrays)
+            header = {"type": "frames", "panel": panel.index, "n": number(), "count": len(arrays["step"])}
+            yield wire.pack(header, arrays)
 
 
 def recording(
-    introduction: Mapping[str, Any] | None, tokens: Arrays, panels: Sequence[Panel], maps: Mapping[str, Any], device: str
+    introduction: Mapping[str, Any] | None,
+    tokens: Arrays,
+    panels: Sequence[Panel],
+    maps: Mapping[str, Any],
+    device: str,
 ) -> Recording:
     """The session so far as a file to keep; raises InputError before there is anything."""
     if introduction is None:

@@ -32,7 +32,8 @@ def parse(text: str) -> dict[str, Any]:
 
 def _open(message: dict[str, Any]) -> dict[str, Any]:
     resume = message.get("resume")
-    return {"scene": _token(message.get("scene"), "scene"), "resume": None if resume is None else _token(resume, "resume")}
+    checked = None if resume is None else _token(resume, "resume")
+    return {"scene": _token(message.get("scene"), "scene"), "resume": checked}
 
 
 def _control(message: dict[str, Any]) -> dict[str, Any]:

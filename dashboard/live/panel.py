@@ -50,6 +50,11 @@ class Panel:
         """Length of a slice: shorter the more runs share the worker, so that each gets its turn soon."""
         return min(max(_ROUND_MS / max(getattr(self.handle, "share", 1), 1), _SLICE_MS[0]), _SLICE_MS[1])
 
+    @property
+    def snapshot_seconds(self) -> float:
+        """How much a lost worker may cost: 2 s, or more where many runs would spend their time on snapshots."""
+        return max(2.0, 0.75 * getattr(self.handle, "share", 1))
+
     def ask(self, values: dict[str, float]) -> None:
         """Remember control values; the latest win."""
         self.pending |= values
@@ -68,6 +73,7 @@ class Panel:
                 panel=self.index,
                 n=n,
                 look=look,
+                snapshot_after=self.snapshot_seconds,
             )
         except BaseException:
             self.pending = asked | self.pending

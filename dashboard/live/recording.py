@@ -126,7 +126,9 @@ def metrics_csv(
     return out.getvalue()
 
 
-def panel_recording(label: str, config: RunConfig, controls: Sequence[Mapping[str, Any]], track: Track) -> PanelRecording:
+def panel_recording(
+    label: str, config: RunConfig, controls: Sequence[Mapping[str, Any]], track: Track
+) -> PanelRecording:
     """The recording of a panel as its track stands now."""
     placed = [frame for frame in track.frames if "umap" in frame]
     # A frame that the second map never reached would cost all others their positions on it.

@@ -17,15 +17,13 @@ from dashboard.engine.handles import EngineError, WorkerLost
 from dashboard.live import explain, greeting
 from dashboard.live.late_map import follow_umap
 from dashboard.live.outlet import Outlet, Send
+from dashboard.live.pace import Pace
 from dashboard.live.panel import Panel
 from dashboard.live.recording import Recording
 from dashboard.live.registry import LiveScene
 from ddcl_core.errors import InputError
-from ddcl_core.frame import frame_due
 
 _LOG = logging.getLogger("ddcl.live")
-_ROUND_SECONDS = 0.25
-_AHEAD_SECONDS = 1.0  # how far a control may bring training ahead of its pace
 _WHY_SECONDS = 0.7
 _MAX_RECOVERIES = 5
 _MAX_REQUESTS = 32
@@ -45,13 +43,12 @@ class LiveSession:
         self.id = secrets.token_urlsafe(18)
         self.scene = scene
         self.panels: list[Panel] = []
-        self.playing, self.speed, self.visible = True, scene.speed, True
+        self.playing, self.visible = True, True
+        self.pace = Pace(scene.speed)
         self._engine = engine
         self._configs = list(scene.configs)
         self._outlet = Outlet()
         self._wake = asyncio.Event()
-        self._due = 0.0  # when the next round of play may begin
-        self._hurry = False  # a control waits for the next round
         self._requests: list[tuple[str, int]] = []
         self._reset_wanted = self._extended = False
         self._introduction: dict[str, Any] | None = None
@@ -61,7 +58,6 @@ class LiveSession:
         self._prepared: Any = None
         self._why: list[dict[str, Any]] = []
         self._why_at = 0.0
-        self._rate = 40.0  # steps a second that the last rounds reached
 
     # ---- the client ------------------------------------------------------------------------------------------------
 
@@ -81,7 +77,7 @@ class LiveSession:
             if self._why:
                 self._outlet.tell({"type": "why", "items": self._why})
         self._outlet.repeat()
-        self._due = 0.0
+        self.pace.restart()
         self._wake.set()
 
     def detach(self) -> None:
@@ -96,16 +92,18 @@ class LiveSession:
         if kind == "control" and message["panel"] < len(self.panels):
             values = {name: message[name] for name in ("epsilon", "temperature") if name in message}
             self.panels[message["panel"]].ask(values)
-            self._hurry = True
+            self.pace.hurry()
         elif kind == "play":
-            self.playing, self._due = message["playing"], 0.0
+            self.playing = message["playing"]
+            self.pace.restart()
         elif kind == "speed":
-            self.speed, self._due = message["steps_per_second"], 0.0
+            self.pace.set(message["steps_per_second"])
         elif kind == "step" and len(self._requests) < _MAX_REQUESTS:
             self.playing = False
             self._requests.append((message["who"], message["count"]))
         elif kind == "visible":
-            self.visible, self._due = message["visible"], 0.0
+            self.visible = message["visible"]
+            self.pace.restart()
         elif kind == "ack":
             self._outlet.acknowledge(message["n"])
         elif kind == "extend":
@@ -183,12 +181,12 @@ class LiveSession:
         self._map_task = asyncio.create_task(
             follow_umap(self._prepared, self._engine, self._maps, self.panels, self._outlet), name="late-map"
         )
-        self._due = 0.0
+        self.pace.restart()
 
     def _greet(self, resumed: bool) -> None:
         assert self._introduction is not None
         state = {"session": self.id, "device": self._engine.status().device, "playing": self.playing}
-        state |= {"speed": self.speed, "step": self.step, "max_steps": self.max_steps, "resumed": resumed}
+        state |= {"speed": self.pace.speed, "step": self.step, "max_steps": self.max_steps, "resumed": resumed}
         header = greeting.hello(self._introduction, self.panels, map_kind=self.scene.map_kind, **state)
         self._outlet.tell(header, self._token_arrays)
 
@@ -201,7 +199,7 @@ class LiveSession:
                 return await self._engine.create_run(config, self._prepared, snapshot, maps)
             except WorkerLost:
                 await asyncio.sleep(0.2 * attempt)
-        raise EngineError("The workers keep stopping while a run is being made; see the server's log, then press reset.")
+        raise EngineError("The workers keep stopping while a run is made; see the server's log, then press reset.")
 
     async def _unless_reset(self, work: Any, telling: bool = False) -> Any:
         """Await, but give up as soon as a reset makes it pointless; `telling` passes the scene's progress on."""
@@ -244,17 +242,13 @@ class LiveSession:
                 continue
             began, start = time.monotonic(), self.step
             if request is None:
-                who, target = "both", self._next_target()
-                if self.speed > 0:
-                    self._due = max(self._due, began - _ROUND_SECONDS) + (target - start) / self.speed
+                who, target = "both", self.pace.begin(start, self._configs[0].frame_every, self.max_steps)
             else:
                 who, target = request[0], start + request[1]
             self._outlet.say("running", "Training")
             by_hand = request is not None
             await asyncio.gather(*(self._slices(panel, target, who, by_hand) for panel in self.panels))
-            seconds = time.monotonic() - began
-            if self.step > start and seconds > 0:
-                self._rate += 0.5 * ((self.step - start) / seconds - self._rate)
+            self.pace.learn(self.step - start, time.monotonic() - began)
             self._explain()
 
     async def _turn(self) -> tuple[str, int] | None:
@@ -264,17 +258,14 @@ class LiveSession:
                 raise _Reset
             if self._extended:
                 return None
-            now, wait = time.monotonic(), None
+            wait = None
             if self.attached and self.visible and self._outlet.may_send(len(self.panels)):
                 if self._requests:
                     return self._requests.pop(0)
                 if self.playing and not self.finished:
-                    # A control acts at once; the pace is caught up with later, so that dragging does not race.
-                    due = self._due - (_AHEAD_SECONDS if self._hurry else 0.0)
-                    if now >= due or self.speed == 0:
-                        self._hurry = False
+                    wait = self.pace.wait()
+                    if wait <= 0:
                         return None
-                    wait = due - now
             self._say_why_not()
             self._wake.clear()
             with contextlib.suppress(asyncio.TimeoutError):
@@ -285,14 +276,6 @@ class LiveSession:
             self._explain(now=True)
             state, word = ("finished", "Finished") if self.finished else ("paused", "Paused")
             self._outlet.say(state, f"{word} at step {self.step}.")
-
-    def _next_target(self) -> int:
-        """The step that this round goes to: about a quarter of a second, on to the next step that has a frame."""
-        pace = self.speed if self.speed > 0 else min(self._rate, 2000.0)
-        target = self.step + max(1, round(pace * _ROUND_SECONDS))
-        while not frame_due(target, self._configs[0].frame_every):
-            target += 1
-        return min(target, self.max_steps)
 
     async def _extend(self) -> None:
         self._extended = False

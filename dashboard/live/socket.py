@@ -168,7 +168,8 @@ class _Downloads:
         except InputError as error:
             return PlainTextResponse(str(error), status_code=409)
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-        headers["Content-Disposition"] = f'attachment; filename="ddcl-{"recording" if suffix == "npz" else "metrics"}.{suffix}"'
+        what = {"npz": "recording", "csv": "metrics"}[suffix]
+        headers["Content-Disposition"] = f'attachment; filename="ddcl-{what}.{suffix}"'
         if suffix == "csv":
             return Response(recording.metrics_csv(), media_type="text/csv; charset=utf-8", headers=headers)
         content = await asyncio.get_running_loop().run_in_executor(None, recording.to_bytes)

@@ -72,7 +72,8 @@ class Track:
             self._seen += 1
             if len(self._frames) > self._limit:
                 self._stride *= 2
-                kept = [i for i, n in enumerate(self._ordinals) if n % self._stride == 0 or i == len(self._ordinals) - 1]
+                last = len(self._ordinals) - 1
+                kept = [i for i, n in enumerate(self._ordinals) if n % self._stride == 0 or i == last]
                 self._frames = [self._frames[i] for i in kept]
                 self._ordinals = [self._ordinals[i] for i in kept]
 

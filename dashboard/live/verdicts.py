@@ -99,7 +99,7 @@ USED = (
 
 
 def relative(history: History) -> tuple[np.ndarray, np.ndarray]:
-    """Effective prototypes (n,), and weighted separation (n,) over the tokens' root mean square distance at the start."""
+    """Effective prototypes (n,), and weighted separation (n,) over the root mean square token distance at the start."""
     start = max(float(history["token_spread"][0]), 0.0)
     separation = np.asarray(history["weighted_separation"], dtype=float)
     # Like the status rule, which compares with a limit of zero when the tokens coincide from the start.

@@ -180,7 +180,8 @@ class FakeEngine:
             header = {"type": "map", "kind": kind, "available": True, "fitting": False, "progress": 1.0, "note": ""}
             header |= {"explained_variance": [0.6, 0.3], "placement_error": None}
             arrays = {"reference": np.zeros((5, 2), np.int16), "reference_labels": np.zeros(5, np.uint16)}
-            return {"blob": b"1.0" if kind == "pca" else b"0.5", "message": wire.pack(header, arrays), "available": True}
+            blob = b"1.0" if kind == "pca" else b"0.5"
+            return {"blob": blob, "message": wire.pack(header, arrays), "available": True}
 
         return SimpleNamespace(topic="t", ready=ready, map=made, tokens=None)
 
@@ -191,8 +192,8 @@ class FakeEngine:
             return FakeRun(RunConfig.from_dict(values), tokens, step_seconds=self.step_seconds)
 
         run = LiveRun(config.to_dict(), FakeScene(), snapshot, maps, run=make, load_map=FakeMap)
-        plain_advance = run.advance
-        run.advance = lambda *a, **k: plain_advance(*a, **k, snapshot_after=self.snapshot_after)  # type: ignore[method-assign]
+        plain_advance, more = run.advance, {"snapshot_after": self.snapshot_after}
+        run.advance = lambda *a, **k: plain_advance(*a, **k | more)  # type: ignore[method-assign]
         handle = FakeHandle(self, run)
         self.handles.append(handle)
         return handle

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dashboard.live.hub import Hub
+from dashboard.live.pace import Pace
 from dashboard.live.registry import Registry
 from ddcl_core.config import RunConfig
 from ddcl_core.errors import InputError
@@ -237,3 +238,19 @@ async def test_the_hub_is_bounded() -> None:
     with pytest.raises(InputError, match="no longer known"):
         await hub.open("unknown", None, Client())
     await hub.close()
+
+
+def test_pace_rounds_end_on_frames_and_controls_hurry_without_racing() -> None:
+    now = [100.0]
+    pace = Pace(8.0, clock=lambda: now[0])
+    assert pace.wait() <= 0 and pace.begin(0, 0, 400) == 2
+    assert pace.wait() == 0.0  # a quarter of a second is allowed to be caught up with
+    assert pace.begin(100, 0, 400) == 105 and 0.3 < pace.wait() < 0.7
+    pace.hurry()
+    assert pace.wait() <= 0
+    pace.begin(105, 0, 400)
+    pace.hurry()
+    assert pace.wait() > 0 and pace.begin(398, 0, 400) == 400
+    pace.set(0.0)
+    pace.learn(100, 0.1)
+    assert pace.wait() == 0.0 and pace.begin(0, 1, 10_000) > 100

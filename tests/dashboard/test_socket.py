@@ -82,7 +82,10 @@ def test_the_end_of_the_socket_parks_and_a_reload_resumes(server: Server) -> Non
         assert hello["session"] == session and hello["resumed"]
 
 
-@pytest.mark.parametrize("first", ["", "nonsense", '{"type": "play", "playing": true}', '{"type": "open", "scene": "x"}'])
+_OPENINGS = ["", "nonsense", '{"type": "play", "playing": true}', '{"type": "open", "scene": "x"}']
+
+
+@pytest.mark.parametrize("first", _OPENINGS)
 def test_a_bad_opening_gets_a_sentence_and_the_end(server: Server, first: str) -> None:
     with server.connect() as socket:
         socket.send_text(first)
