@@ -20,6 +20,7 @@ DATA_NAMES = {
 ENCODER_NAMES = {
     "transformer": "Small transformer, from scratch",
     "residual": "Residual transformer, starts as the identity",
+    "mlp": "Small network on each token by itself",
     "none": "None: the tokens stand still",
 }
 OBJECTIVE_NAMES = {"L_q": "L_q = L_OLS + V", "F": "Free energy F", "L_OLS": "L_OLS alone", "V": "V alone"}

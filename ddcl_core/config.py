@@ -14,8 +14,8 @@ from typing import Any
 
 from ddcl_core.errors import InputError
 
-DATA_KINDS = ("synthetic", "bbc", "reviews", "custom")
-ENCODERS = ("transformer", "residual", "none")
+DATA_KINDS = ("synthetic", "bbc", "reviews", "custom", "orbits")
+ENCODERS = ("transformer", "residual", "mlp", "none")
 OBJECTIVES = ("L_q", "F", "L_OLS", "V")
 ANCHORS = ("none", "classification", "reconstruction")
 SCHEDULES = ("constant", "linear", "exponential", "cosine", "by_hand")
@@ -48,12 +48,15 @@ def _number(name: str, value: Any, low: float, high: float, *, whole: bool = Fal
 class DataConfig:
     """Which tokens a run sees.
 
-    kind: 'synthetic' topic tokens, 'bbc' or 'reviews' documents through a frozen encoder, or 'custom' documents.
-    num_documents, tokens_per_document: size of the scene; B and T in (B, T, dim).
-    dim: token dimension d after PCA (documents), or of the synthetic tokens.
+    kind: 'synthetic' topic tokens, 'bbc' or 'reviews' documents through a frozen encoder, 'custom' documents, or
+        'orbits': each object is a document of one token.
+    num_documents, tokens_per_document: size of the scene; B and T in (B, T, dim). Orbits: how many objects at most.
+    dim: token dimension d after PCA (documents), or of the synthetic tokens. Orbits: the first so many of six features.
     clusters, noise: synthetic only; number of topics and standard deviation of a token around its topic centre.
     model: name or folder of the frozen Hugging Face encoder; 'minilm' is the packaged all-MiniLM-L6-v2.
-    texts, text_labels: 'custom' only; the documents themselves and, optionally, one label for each.
+    texts, text_labels: 'custom' only; the documents themselves and, optionally, one label for each. Orbits: `texts`
+        holds the content of a catalogue file; without it the population is synthetic.
+    imbalance: synthetic orbits only; the most frequent regime over the rarest. There, `noise` smears the elements.
     """
 
     kind: str = "synthetic"
@@ -65,6 +68,7 @@ class DataConfig:
     model: str = "minilm"
     texts: tuple[str, ...] = ()
     text_labels: tuple[str, ...] = ()
+    imbalance: float = 50.0
 
     def __post_init__(self) -> None:
         _choice("data.kind", self.kind, DATA_KINDS)
@@ -73,6 +77,7 @@ class DataConfig:
         _number("data.dim", self.dim, 1, 1024, whole=True)
         _number("data.clusters", self.clusters, 1, 64, whole=True)
         _number("data.noise", self.noise, 0.0, 100.0)
+        _number("data.imbalance", self.imbalance, 1.0, 10_000.0)
         _text("data.model", self.model)
         for name in ("texts", "text_labels"):
             values = getattr(self, name)
@@ -91,7 +96,8 @@ class DataConfig:
 class EncoderConfig:
     """The trainable encoder on top of the tokens.
 
-    kind: 'transformer' from scratch, 'residual' starting as the identity, or 'none' (frozen tokens).
+    kind: 'transformer' from scratch, 'residual' starting as the identity, 'mlp' likewise but each token by itself, or
+        'none' (frozen tokens).
     layers, heads: depth and attention heads. final_norm: end with a LayerNorm; without it SGD at epsilon = 1 diverges.
     """
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ddcl_core.config import EncoderConfig
 from ddcl_core.errors import InputError
 
+MLP_WIDTH = 32  # least hidden width of the per-token network: orbits have only six features
 FEEDFORWARD_FACTOR = 2  # width of the hidden layer over dim; 4 makes a step a quarter slower on a CPU
 
 
@@ -93,6 +94,46 @@ class TransformerTokenEncoder(nn.Module):
         return self.norm(x).masked_fill(padding, 0.0)
 
 
+class TokenMLP(nn.Module):
+    """A small residual network on each token by itself, for tokens that are a document of their own (orbits).
+
+        x <- x + W2 relu(W1 x + b1) + b2;  finally, if asked, LayerNorm(x)
+
+    W2 and b2 start at zero, so before the norm it starts as the exact identity. There is no LayerNorm inside: with the
+    few features of an orbit it would throw away how large a token is. Shapes, padding and generator as in
+    `TransformerTokenEncoder`. Raises InputError in `forward` for tokens or a mask of another shape.
+    """
+
+    def __init__(self, dim: int, layers: int, final_norm: bool, generator: torch.Generator) -> None:
+        super().__init__()
+        self.dim = dim
+        hidden = max(MLP_WIDTH, FEEDFORWARD_FACTOR * dim)
+        self.blocks = nn.ModuleList(
+            nn.Sequential(nn.Linear(dim, hidden, device="meta"), nn.ReLU(), nn.Linear(hidden, dim, device="meta"))
+            for _ in range(layers)
+        )
+        self.norm = nn.LayerNorm(dim, device="meta") if final_norm else nn.Identity()
+        self.to_empty(device="cpu")
+        with torch.no_grad():
+            for first, _, last in self.blocks:
+                nn.init.xavier_uniform_(first.weight, generator=generator)
+                for zero in (first.bias, last.weight, last.bias):
+                    zero.zero_()
+            if final_norm:
+                self.norm.weight.fill_(1.0)
+                self.norm.bias.zero_()
+
+    def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(B, T, dim) and (B, T) -> (B, T, dim), 0 at the padding."""
+        _check_shapes(tokens, mask, self.dim)
+        padding = None if mask is None else ~mask.bool().unsqueeze(-1)  # B, T, 1
+        x = tokens if padding is None else tokens.masked_fill(padding, 0.0)
+        for block in self.blocks:
+            x = x + block(x)
+        x = self.norm(x)
+        return x if padding is None else x.masked_fill(padding, 0.0)
+
+
 class FrozenTokens(nn.Module):
     """No encoder: the tokens as they are, without parameters. Shapes as in `TransformerTokenEncoder`."""
 
@@ -108,12 +149,12 @@ class FrozenTokens(nn.Module):
 
 def build_encoder(
     config: EncoderConfig, dim: int, seed: int = 0, generator: torch.Generator | None = None
-) -> TransformerTokenEncoder | FrozenTokens:
+) -> TransformerTokenEncoder | TokenMLP | FrozenTokens:
     """The encoder that `config` describes, on the CPU in float32; move it with `.to(device)`.
 
     'transformer' starts from random weights; 'residual' is the same network with zeroed output projections, so it
-    starts as the exact identity before the optional final LayerNorm; 'none' is the identity and has no parameters,
-    and `final_norm` does not apply to it.
+    starts as the exact identity before the optional final LayerNorm; 'mlp' does so too and sees each token by itself
+    (`heads` does not apply to it); 'none' is the identity and has no parameters, and `final_norm` does not apply to it.
 
     Weights come from `generator` (a CPU generator) or else from `seed`, and from nothing else: the same seed gives
     the same weights on every device and in every thread.
@@ -127,6 +168,8 @@ def build_encoder(
         return FrozenTokens(dim)
     if generator is None:
         generator = torch.Generator(device="cpu").manual_seed(seed)
+    if config.kind == "mlp":
+        return TokenMLP(dim, config.layers, config.final_norm, generator)
     return TransformerTokenEncoder(
         dim, config.layers, config.heads, config.final_norm, identity=config.kind == "residual", generator=generator
     )

@@ -106,6 +106,10 @@ def load_scene(
         from ddcl_core.data.synthetic import synthetic_scene
 
         scene = synthetic_scene(config, seed)
+    elif config.kind == "orbits":
+        from ddcl_core.orbits.scene import orbit_scene
+
+        scene = orbit_scene(config, seed)
     else:
         from ddcl_core.data.document_scene import document_scene
 

@@ -9,7 +9,7 @@ from ddcl_core.encoders import build_encoder
 from ddcl_core.errors import InputError
 
 SEEDS = (0, 1, 7)
-KINDS = ("transformer", "residual", "none")
+KINDS = ("transformer", "residual", "mlp", "none")
 
 
 def tokens_and_mask(seed, B=5, T=7, dim=8):
