@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -46,6 +47,7 @@ def warm_map_worker() -> float:
     _few_threads()
     from ddcl_core import maps
 
+    _step_aside()
     maps.warm_up()
     return time.perf_counter() - began
 
@@ -85,6 +87,8 @@ def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> di
 
     report = _reporter(topic)
     report(0.0, "Fitting the map")
+    if kind == "umap":
+        _step_aside()
     reference = atlas.fit_map(pool["points"], kind, seed)
     about = atlas.map_facts(reference)
     header = {"type": "map", "kind": kind, "available": about["kind"] == kind, "fitting": False, "progress": 1.0}
@@ -98,6 +102,14 @@ def _few_threads() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+def _step_aside() -> None:
+    """Give the worker's only thread slot back: on a worker that also trains, a run must not wait for a UMAP."""
+    from distributed import secede
+
+    with contextlib.suppress(ValueError):  # called outside a worker, as tests do
+        secede()
 
 
 def _reporter(topic: str) -> Callable[[float, str], None]:

@@ -289,8 +289,8 @@ class LiveSession:
         target = min(target, panel.max_steps)
         while panel.step < target and not panel.finished:
             await self._slice(panel, target, who, by_hand)
-            if self._reset_wanted or not self.attached:
-                return
+            if self._reset_wanted or not (self.attached and self.visible):
+                return  # the panels may be out of step now; the next round brings them together
 
     async def _slice(self, panel: Panel, target: int, who: str, by_hand: bool) -> None:
         n = self._outlet.number()
