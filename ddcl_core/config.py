@@ -143,7 +143,7 @@ class RunConfig:
         tokens from the soft centroids), times `anchor_weight`.
     initialization, init_scale: 'scaled' puts p_k = mean + a (token_k - mean) with a = init_scale.
     batch_documents: documents a step; None takes all of them (full-batch gradient descent, as F~ needs).
-    frame_every: capture a frame every so many steps; 0 captures every step to 40, every second to 100, then every fifth.
+    frame_every: capture a frame every so many steps; 0 captures every step to 40, every second to 120, then every fourth.
     sample_tokens: size of the fixed token sample in a frame. max_steps: the run is finished there.
     device: 'auto', 'cpu', 'cuda' or 'mps'.
     """

@@ -50,6 +50,7 @@ class RunModel(nn.Module):
         self.register_buffer("tokens", tokens, persistent=False)
         self.register_buffer("mask", mask, persistent=False)
         self.register_buffer("labels", labels, persistent=False)
+        self._all_real = bool(mask.all())  # asked once: on a GPU the question costs a wait at every step
         self.encoder = build_encoder(config.encoder, dim, config.seed)
         generator = torch.Generator().manual_seed(config.seed)
         with torch.no_grad():
@@ -83,14 +84,14 @@ class RunModel(nn.Module):
     def encode(self, documents: Tensor | None = None) -> Tensor:
         """Encoded tokens of the given documents (all by default), padding left out: (N, d)."""
         tokens, mask = self._select(documents)
-        return self._flat(self.encoder(tokens, mask), mask)
+        return self._flat(self.encoder(tokens, None if self._all_real else mask), mask)
 
     def _select(self, documents: Tensor | None) -> tuple[Tensor, Tensor]:
         return (self.tokens, self.mask) if documents is None else (self.tokens[documents], self.mask[documents])
 
-    @staticmethod
-    def _flat(values: Tensor, mask: Tensor) -> Tensor:
-        return values.flatten(0, 1)[mask.flatten()]  # B, T, d -> N, d
+    def _flat(self, values: Tensor, mask: Tensor) -> Tensor:
+        values = values.flatten(0, 1)  # B, T, d -> B T, d
+        return values if self._all_real else values[mask.flatten()]  # N, d
 
     def evaluate(self, temperature: float, documents: Tensor | None = None, *, train_encoder: bool = True) -> Evaluation:
         """Forward pass at `temperature`; without `train_encoder` no gradient reaches the encoder."""

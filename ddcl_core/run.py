@@ -12,6 +12,7 @@ from torch import Tensor
 from ddcl_core.config import RunConfig
 from ddcl_core.data.scene import TokenScene, load_scene
 from ddcl_core.devices import resolve_device
+from ddcl_core.errors import InputError
 from ddcl_core.prototype_forces import forces
 from ddcl_core.frame import METRIC_NAMES, Controls, Frame, frame_due
 from ddcl_core.metrics import compute_metrics, token_covariance, token_spread, usage
@@ -121,6 +122,20 @@ class TrainingRun:
             self._update(controls.who)
             moved = True
 
+    def look(self) -> Frame:
+        """A frame of the present step, due or not; changes nothing. Raises InputError once the run has diverged early."""
+        if self.status == "diverged":
+            if self.last_frame is None:
+                raise InputError("The run diverged before its first frame; start it again with a smaller learning rate.")
+            return self.last_frame
+        kept = self.last_frame
+        with torch.no_grad():
+            evaluation = self.model.evaluate(self.temperature)
+        known = self._rows[-1] if self._row_steps and self._row_steps[-1] == self.step else None
+        metrics = self._metrics(evaluation) if known is None else dict(zip(METRIC_NAMES, known.tolist(), strict=True))
+        frame, self.last_frame = self._capture(evaluation, metrics), kept
+        return frame
+
     def _apply(self, controls: Controls) -> None:
         if controls.epsilon is not None and controls.epsilon != self.epsilon:
             self.epsilon = float(controls.epsilon)
@@ -149,6 +164,7 @@ class TrainingRun:
             with torch.no_grad():
                 evaluation = self.model.evaluate(self.temperature)
         metrics = self._metrics(evaluation)
+        self.f_tilde_increases = int(metrics["F_tilde_increases"])
         self._measured_at = now
         self._record(metrics)
         self.status_tracker.update(self.step, metrics)
@@ -162,14 +178,15 @@ class TrainingRun:
         )
         task = torch.stack((evaluation.anchor, evaluation.accuracy, evaluation.loss)).tolist()
         metrics |= dict(zip(("anchor", "accuracy", "objective"), task, strict=True))
+        increases = self.f_tilde_increases
         previous = self._rows[-1] if self._rows else None
         if previous is not None and self._row_steps[-1] < self.step:
             before, heated = previous[METRIC_NAMES.index("F_tilde")], self.temperature > previous[1]
             rise = metrics["F_tilde"] - before
             if not heated and rise > _HEATING_TOLERANCE * (1 + abs(before)):
-                self.f_tilde_increases += 1
+                increases += 1
         metrics |= {"epsilon": self.epsilon, "temperature": self.temperature}
-        metrics["F_tilde_increases"] = float(self.f_tilde_increases)
+        metrics["F_tilde_increases"] = float(increases)
         return metrics
 
     def _record(self, metrics: dict[str, float]) -> None:

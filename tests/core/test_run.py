@@ -154,11 +154,36 @@ def test_cooling_by_schedule_lowers_f_tilde_while_f_itself_rises():
 
 
 def test_frames_come_at_steps_and_a_run_ends_with_one():
-    assert [s for s in range(121) if frame_due(s, 0)] == [*range(41), *range(42, 101, 2), 105, 110, 115, 120]
+    assert [s for s in range(133) if frame_due(s, 0)] == [*range(41), *range(42, 121, 2), 124, 128, 132]
     run = TrainingRun(SMALL.with_(frame_every=7, max_steps=20))
     assert [f.step for f in run.advance(1e9)] == [0, 7, 14, 20]
     run.max_steps = 30
     assert not run.finished and [f.step for f in run.advance(1e9)] == [21, 28, 30]
+
+
+def test_a_look_shows_the_present_step_and_leaves_no_trace():
+    run, other = TrainingRun(SMALL.with_(frame_every=10)), TrainingRun(SMALL.with_(frame_every=10))
+    assert [f.step for f in run.advance(1e9, {"until_step": 3})] == [0]
+    look = run.look()
+    assert look.step == 3 and look.metrics["L_q"] == run.history["L_q"][3]
+    assert_same_frames(run.advance(1e9, {"until_step": 20}), other.advance(1e9, {"until_step": 20})[1:])
+
+
+def test_padding_never_counts():
+    """Every document twice as long, the second half padding full of nonsense: the same training."""
+    import dataclasses
+
+    scene = TrainingRun(SMALL).scene
+    filler = np.full_like(scene.tokens, np.nan)
+    padded = dataclasses.replace(
+        scene,
+        tokens=np.concatenate([scene.tokens, filler], 1),
+        mask=np.concatenate([scene.mask, np.zeros_like(scene.mask)], 1),
+        token_labels=np.concatenate([scene.token_labels, np.full_like(scene.token_labels, -1)], 1),
+    )
+    bare, other = (TrainingRun(SMALL, s).advance(1e9, {"until_step": 10})[-1] for s in (scene, padded))
+    np.testing.assert_allclose(bare.tokens, other.tokens, atol=2e-5)
+    assert bare.metrics["L_q"] == pytest.approx(other.metrics["L_q"], rel=1e-5)
 
 
 def test_the_sample_knows_its_words_and_classes():
