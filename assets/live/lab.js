@@ -7,7 +7,7 @@ import { Curves } from "./curves.js";
 import { listenKeys, makeHelp } from "./keys.js";
 import { makePanel, makeRoot } from "./layout.js";
 import { Legend } from "./legend.js";
-import { forgetScene, recall } from "./memory.js";
+import { forgetScene, lastSession, noteSession, recall } from "./memory.js";
 import { same } from "./model.js";
 import { MapPanel } from "./panel.js";
 import { Painter } from "./painter.js";
@@ -138,11 +138,12 @@ export class Lab extends Commands {
   openScene() {
     const { data, memory } = this;
     const again = memory.scene === data.scene;
+    this.reloaded = memory.scene === null ? lastSession(data.key) : null;
     if (!again) forgetScene(memory, data.scene);
     else this.clock.time = memory.time;
     this.scrubStep = null;
     const url = `${this.url.replace(/^http/, "ws")}live`;
-    this.socket = new LiveSocket(url, data.scene, again ? this.model.hello?.session : null, {
+    this.socket = new LiveSocket(url, data.scene, again ? this.model.hello?.session : this.reloaded, {
       message: (header, arrays) => this.receive(header, arrays),
       state: (state, attempt, wait) => this.socketState(state, wait),
     });
@@ -208,6 +209,9 @@ export class Lab extends Commands {
     const { hello } = this.model;
     const { memory, settings } = this;
     this.counters.session = hello.session;
+    noteSession(this.key, hello.session);
+    if (hello.resumed && this.reloaded === hello.session) this.adopt("speed", hello.speed);
+    this.reloaded = null;
     if (hello.panels.length !== this.panelParts.length) this.buildPanels(hello.panels);
     if (!this.model.panels.some((p) => p.frames.length)) this.clock.reset();
     const seed = hello.panels[0]?.config?.seed;

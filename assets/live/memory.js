@@ -48,3 +48,23 @@ export function forgetScene(memory, scene) {
     paused: null,
   });
 }
+
+const place = (key) => `ddcl-session-${key}`;
+
+/** The session that this tab had before it was reloaded, or null. Storage may be forbidden; then there is none. */
+export function lastSession(key) {
+  try {
+    return globalThis.sessionStorage?.getItem(place(key)) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Let a reload of this tab find its session again. */
+export function noteSession(key, session) {
+  try {
+    globalThis.sessionStorage?.setItem(place(key), session);
+  } catch {
+    // then a reload starts over
+  }
+}

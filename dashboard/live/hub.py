@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.live.registry import Registry, registry
+from dashboard.live.returning import still_shows
 from dashboard.live.session import LiveSession
 from dashboard.process_state import once
 from ddcl_core.errors import InputError
@@ -95,9 +96,13 @@ class Hub:
             await asyncio.sleep(0.05)
         if entry.session.attached:
             return None  # a duplicated tab: it gets a session of its own
-        if scene is not None and scene != entry.session.scene:
-            await self._drop(entry.session.id)  # the page now shows something else
+        session = entry.session
+        if scene is None or scene is session.scene:
+            return entry
+        if not still_shows(session.panels, session.scene, scene):
+            await self._drop(session.id)  # the page now shows something else
             return None
+        session.scene = scene
         return entry
 
     def _make_room(self) -> None:
