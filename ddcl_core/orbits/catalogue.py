@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,18 +101,18 @@ class Catalogue:
     def take(self, places: np.ndarray) -> "Catalogue":
         """The objects at these places (n,), in this order; problems, notes and source stay."""
         places = np.asarray(places)
-        changed = {}
+        changed: dict[str, Any] = {}
         for column in fields(self)[:14]:
             values = getattr(self, column.name)
-            changed[column.name] = (
-                tuple(values[i] for i in places) if isinstance(values, tuple) else values[places]
-            )  # fmt: skip
+            changed[column.name] = tuple(values[i] for i in places) if isinstance(values, tuple) else values[places]
         return replace(self, **changed)
 
     def describe(self, place: int) -> str:
         """One object in one line, with units: name, number, regime, altitudes, inclination, period."""
         number = f" ({self.numbers[place]})" if self.numbers[place] else ""
+        n, e = float(self.mean_motion[place]), float(self.eccentricity[place])
+        a = float(semi_major_axis(n))
         return (
-            f"{self.names[place]}{number}: {REGIMES[self.regime[place]]}, {self.perigee_altitude[place]:,.0f} x "
-            f"{self.apogee_altitude[place]:,.0f} km, {self.inclination[place]:.1f} deg, {self.period[place]:,.1f} min"
+            f"{self.names[place]}{number}: {REGIMES[self.regime[place]]}, {a * (1 - e) - EARTH_RADIUS:,.0f} x "
+            f"{a * (1 + e) - EARTH_RADIUS:,.0f} km, {self.inclination[place]:.1f} deg, {1440.0 / n:,.1f} min"
         )

@@ -22,9 +22,7 @@ import numpy as np
 from ddcl_core.errors import InputError
 from ddcl_core.orbits.catalogue import Catalogue
 
-FEATURES = (
-    "log_axis", "eccentricity", "cos_inclination", "sin_inclination", "log_perigee", "log_apogee",
-)  # fmt: skip
+FEATURES = ("log_axis", "eccentricity", "cos_inclination", "sin_inclination", "log_perigee", "log_apogee")
 """Names, in order; `DataConfig.dim` takes the first so many."""
 FEATURE_UNITS = ("ln km", "1", "1", "1", "ln km", "ln km")
 

@@ -51,10 +51,10 @@ def read_json(text: str) -> Iterator[Record | Problem]:
     try:
         rows = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"The file begins like JSON but cannot be read as such ({error}); download it again.") from error
+        raise InputError(f"The file begins like JSON but cannot be read as JSON ({error}); load it anew.") from error
     rows = [rows] if isinstance(rows, dict) else rows
     if not isinstance(rows, list):
-        raise InputError("The JSON file must hold a list of GP records, one object with OMM field names for each orbit.")
+        raise InputError("The JSON file must hold a list of GP records, with OMM field names for each orbit.")
     for number, row in enumerate(rows, 1):
         if isinstance(row, dict):
             yield _record({str(k).upper(): v for k, v in row.items()}, number, json.dumps(row)[:80])
@@ -113,7 +113,7 @@ def _epoch(value: Any) -> str:
     try:
         time = datetime.fromisoformat(str(value).strip())
     except ValueError:
-        raise BadRecord(f"EPOCH is {str(value)[:40]!r}, which is not a time such as 2021-08-07T05:47:27.455040") from None
+        raise BadRecord(f"EPOCH is {str(value)[:40]!r}, which is not a time such as 2021-08-07T05:47:27.45") from None
     if time.tzinfo is not None:
         time = time.astimezone(UTC).replace(tzinfo=None)
     return time.strftime("%Y-%m-%dT%H:%M:%S.%f")

@@ -42,7 +42,7 @@ class Record:
         check_elements(e, n, self.angles)
         lowest = float(semi_major_axis(n)) * (1.0 - e) - EARTH_RADIUS
         if lowest < DECAY_ALTITUDE:
-            raise BadRecord(f"its perigee lies at {lowest:.0f} km, so the object has decayed (below {DECAY_ALTITUDE:g} km)")
+            raise BadRecord(f"its perigee lies at {lowest:.0f} km, below {DECAY_ALTITUDE:g}: the object has decayed")
         code, _, _ = self.satellite.sgp4(self.satellite.jdsatepoch, self.satellite.jdsatepochF)
         if code:
             from sgp4.api import SGP4_ERRORS

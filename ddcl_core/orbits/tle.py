@@ -2,7 +2,8 @@
 
 The format is one of fixed columns: 69 characters a line, the last a checksum (the digits' sum, a minus counting 1,
 modulo 10). Columns and checksum are checked here, since SGP4's own reader passes over a wrong one silently; the values
-come from the `sgp4` package. Source: Hoots and Roehrich, Spacetrack Report No. 3 (1980); Vallado et al., AIAA 2006-6753.
+come from the `sgp4` package.
+Source: Hoots and Roehrich, Spacetrack Report No. 3 (1980); Vallado et al., AIAA 2006-6753.
 """
 
 from __future__ import annotations
