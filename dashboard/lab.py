@@ -35,7 +35,7 @@ class LabState:
     epsilon: tuple[float | None, float | None] = (None, None)
     temperature: tuple[float | None, float | None] = (None, None)
     changes: Mapping[str, Any] = field(default_factory=dict)
-    map: str = "umap"
+    map: str | None = None
     colour: str | None = None
 
     @property
@@ -196,9 +196,15 @@ def settle(state: LabState, panels: tuple[Panel, Panel], view: Mapping[str, Any]
         epsilon=tuple(new["epsilon"]),
         temperature=tuple(new["temperature"]),
         seed=seed if isinstance(seed, int) and 0 <= seed < 2**32 else state.seed,
-        map=view.get("map") if view.get("map") in ("umap", "pca") else state.map,
-        colour=view.get("color") if view.get("color") in ("class", "prototype") else state.colour,
+        map=_set_by_hand(view.get("map"), ("umap", "pca"), state.preset.map, state.map),
+        colour=_set_by_hand(view.get("color"), ("class", "prototype"), state.preset.colour, state.colour),
     )
+
+
+def _set_by_hand(seen: Any, allowed: tuple[str, ...], own: str, before: str | None) -> str | None:
+    if seen not in allowed:
+        return before
+    return seen if seen != own or before is not None else None
 
 
 def own_documents(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -47,6 +47,7 @@ class Preset:
     pairs: tuple[Pair, ...]
     steps_per_second: float = 8.0
     colour: str = "class"
+    map: str = "umap"
 
 
 def _pair(title: str, base: RunConfig, left: dict, right: dict, names: tuple[str, str]) -> Pair:
@@ -112,6 +113,7 @@ PRESETS: tuple[Preset, ...] = (
             ),
         ),
         colour="prototype",
+        map="pca",
     ),
     Preset(
         "dead",

@@ -7,6 +7,7 @@ below are theirs fitted to a light and a dark ground; a shape always goes with a
 from __future__ import annotations
 
 import html
+import re
 
 OKABE_ITO = {
     "light": ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#b3a100", "#4d4d4d"),
@@ -30,9 +31,13 @@ STATUS_WORDS = {
 }
 
 _PAGE_CSS = """
-.block-container, [data-testid="stMainBlockContainer"] { padding-top: 3.6rem; padding-bottom: 2rem; max-width: 1560px; }
+.block-container, [data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 2rem; max-width: 1560px; }
 [data-testid="stMainBlockContainer"] { padding-left: clamp(1rem, 3vw, 3rem); padding-right: clamp(1rem, 3vw, 3rem); }
 .ddcl-watch { font-size: 1.05rem; line-height: 1.5; max-width: 105ch; min-height: 3em; margin: 0; }
+.ddcl-heading { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; margin: 0; }
+.ddcl-heading h1 { font-size: 1.6rem; font-weight: 700; padding: 0; margin: 0; }
+.ddcl-heading p { margin: 0; opacity: 0.8; }
+.ddcl-watch { margin: 0 0 0.5rem; max-width: 95ch; }
 .ddcl-caption { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
 """
 
@@ -72,6 +77,16 @@ def verdict(status: str, step: int | None = None) -> str:
 def page_css() -> str:
     """Style element for a page: wider content, less air above, calm captions."""
     return f"<style>{_PAGE_CSS}</style>"
+
+
+def heading(title: str, question: str) -> str:
+    """The top of a page as HTML: its name and the question that it answers; both are escaped."""
+    return f'<div class="ddcl-heading"><h1>{html.escape(title)}</h1><p>{html.escape(question)}</p></div>'
+
+
+def subscripts(text: str) -> str:
+    """Escaped HTML of a text in which T_c, L_q and L_OLS stand for symbols with subscripts."""
+    return re.sub(r"\b([A-Z])_(OLS|[a-z])\b", r"\1<sub>\2</sub>", html.escape(text))
 
 
 def caption(text: str) -> str:

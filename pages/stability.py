@@ -12,7 +12,7 @@ from dashboard.lab_form import experiment_form
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
 from dashboard.presets import PRESETS
-from dashboard.theme import page_css
+from dashboard.theme import heading, page_css, subscripts
 from ddcl_core.errors import InputError
 
 BACKGROUND = r"""
@@ -52,6 +52,7 @@ Cirrincione, *DDCL*, arXiv 2604.01740; Rose, Gurewitz and Fox, Phys. Rev. Lett. 
 def show() -> None:
     """The whole page."""
     st.html(page_css())
+    st.html(heading("Stability Lab", "Two models learn from the same tokens. Do their prototypes stay apart?"))
     state = _state()
     state = _example(state)
     panels, token = _scene(state)
@@ -60,7 +61,7 @@ def show() -> None:
         token,
         [{"label": p.label, "epsilon": p.config.epsilon, "temperature": p.config.temperature} for p in panels],
         key="stability",
-        view={"map": state.map, "color": state.colour or state.preset.colour, "speed": state.preset.steps_per_second},
+        view={"map": state.map or state.preset.map, "color": state.colour or state.preset.colour, "speed": state.preset.steps_per_second},
     )
     state = settle(state, panels, view)
     st.query_params.from_dict(to_query(state))
@@ -101,20 +102,20 @@ def _example(state: LabState) -> LabState:
             "Example", keys, keys.index(state.example), format_func=titles.get, key=f"example-{state.example}"
         )
         if chosen != state.example:
-            _begin(LabState(example=chosen, seed=state.seed, map=state.map))
+            _begin(LabState(example=chosen, seed=state.seed))
             st.rerun()
-        pairs = state.preset.pairs
-        if len(pairs) > 1:
-            names = [pair.title for pair in pairs]
-            which = st.segmented_control(
-                "Compare", range(len(pairs)), default=state.pair, format_func=names.__getitem__, required=True,
-                label_visibility="collapsed", key=f"pair-{state.example}-{state.pair}",
-            )  # fmt: skip
-            if which is not None and which != state.pair:
-                _begin(replace(state, pair=which, epsilon=(None, None), temperature=(None, None)))
-                st.rerun()
     with words:
-        st.markdown(f'<p class="ddcl-watch">{state.preset.watch}</p>', unsafe_allow_html=True)
+        st.html(f'<p class="ddcl-watch">{subscripts(state.preset.watch)}</p>')
+    pairs = state.preset.pairs
+    if len(pairs) > 1:
+        names = [pair.title for pair in pairs]
+        which = st.segmented_control(
+            "Compare", range(len(pairs)), default=state.pair, format_func=names.__getitem__, required=True,
+            label_visibility="collapsed", key=f"pair-{state.example}-{state.pair}",
+        )  # fmt: skip
+        if which is not None and which != state.pair:
+            _begin(replace(state, pair=which, epsilon=(None, None), temperature=(None, None)))
+            st.rerun()
     return state
 
 
@@ -123,7 +124,7 @@ def _scene(state: LabState):
     token = register_scene(
         [p.config for p in panels],
         [p.label for p in panels],
-        map_kind=state.map,
+        map_kind=state.map or state.preset.map,
         speed=state.preset.steps_per_second,
         reuse=st.session_state.get("lab_token"),
     )

@@ -85,7 +85,7 @@ export const CHARTS = {
   free: {
     title: "Free energy F̃",
     other: "Free energy F",
-    hint: "Falls while T is held or lowered. A rise means the steps are too large.",
+    hint: "Descending F or cooling lowers it. Descending L_q may raise it.",
     otherHint: "Rises while T is lowered, even if all is well. F̃ does not.",
   },
   separation: {

@@ -1,7 +1,7 @@
 // Zoom and pan of the maps, shared by all panels. Map units: the whole map has radius 1.
 
 export const HOME = { x: 0, y: 0, zoom: 1 };
-const SHOWN_RADIUS = 1.3;
+const SHOWN_RADIUS = 1.15;
 
 /** Pixels of one map unit on a panel of width w and height h. */
 export function scaleOf(view, w, h) {
