@@ -201,7 +201,8 @@ def search(objects: int) -> None:
     encoders = ((EncoderConfig("none"), 0.0), *((EncoderConfig("mlp", final_norm=False), eps) for eps in (0.05, 0.3)))
     starts = ("kmeans++", "scaled")
     for title, scene in scenes.items():
-        for objective, k, t, (encoder, eps), start in product(("L_q", "F"), CLUSTERS, (0.2, 1.0, 3.0), encoders, starts):
+        grid = product(("L_q", "F"), CLUSTERS, (0.2, 1.0, 3.0), encoders, starts)
+        for objective, k, t, (encoder, eps), start in grid:
             changes = {"objective": objective, "encoder": encoder, "epsilon": eps, "initialization": start}
             config = run_config(k, 0, temperature=t, **changes)
             found, _, status = train(config, scene)

@@ -85,7 +85,7 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError:
-        return content.decode("latin-1"), ["The file is not UTF-8 and was read as Latin-1: letters in names may be wrong."]
+        return content.decode("latin-1"), ["The file is not UTF-8; read as Latin-1, its names may hold wrong letters."]
 
 
 def _newest(items: Iterable[Record | Problem]) -> tuple[list[Record], list[Problem]]:

@@ -16,7 +16,8 @@ from ddcl_core.orbits.catalogue import Problem
 from ddcl_core.orbits.record import BadRecord, Record, degrees_of
 
 LENGTH = 69
-_LOOKS = re.compile(r"^[12] [ 0-9A-HJ-NP-Z][ 0-9]{4}[ A-Z0-9]?( |$)")
+LONGEST_NAME = 24  # of a catalogue name; longer ones are kept unless they may be the rest of a broken set
+_LOOKS = re.compile(r"^[12] [ 0-9A-HJ-NP-Z][ 0-9]{4}\S?( |$)")
 _NUMBER = r"[ 0-9A-HJ-NP-Z][ 0-9]{3}[0-9]"
 _ANGLE = r"[ 0-9]{2}[0-9]\.[0-9]{4}"
 _EXPONENT = r"[ +-][ 0-9]{5}[ +-][0-9]"
@@ -45,6 +46,7 @@ def read_tle(lines: list[str]) -> Iterator[Record | Problem]:
     element set and no other.
     """
     name, first = None, None  # each with its line number
+    suspect = False  # the "name" may be a broken line 2, which has been reported already
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip()
         if not line.strip():
@@ -63,10 +65,11 @@ def read_tle(lines: list[str]) -> Iterator[Record | Problem]:
         else:
             if first is not None:
                 yield Problem(first[0], "line 1 is followed by something that is not a line 2", first[1])
-                first = None
-            elif name is not None:
+            elif name is not None and not suspect:
                 yield Problem(name[0], "this is neither a name before an element set nor a part of one", name[1])
-            name = (number, line[2:].strip() if line.startswith("0 ") else line.strip())
+            first, suspect = None, first is not None
+            written = line[2:].strip() if line.startswith("0 ") else line.strip()
+            name = None if suspect and len(written) > LONGEST_NAME else (number, written)
     if first is not None:
         yield _alone(*first)
     elif name is not None:
