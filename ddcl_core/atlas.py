@@ -20,7 +20,7 @@ from ddcl_core.data.scene import TokenScene
 from ddcl_core.errors import InputError
 
 SCOUT_EPSILONS = (1.0, 0.05)  # one that tends to collapse, one that tends not to
-SCOUT_STEPS = (0, 4, 12, 30)
+SCOUT_STEPS = (0, 1, 3, 8, 16, 40)
 _SCOUT_TOKENS = 400  # a snapshot's share of the pool is bounded, so fewer tokens than a panel draws suffice
 
 
