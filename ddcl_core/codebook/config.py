@@ -12,6 +12,7 @@ from ddcl_core.errors import InputError
 
 IMAGE_KINDS = ("patches", "digits", "cifar10", "own")
 CODEBOOKS = ("soft", "hard", "ema")
+LATENT_NORMS = ("none", "layer", "batch")
 INITIALIZATIONS = ("scaled", "kmeans++", "random", "uniform")
 CELL = 4
 """Pixels a side that one code stands for: the encoder halves the image twice."""
@@ -46,8 +47,9 @@ class CodebookConfig:
         hard    loss_weight * |sg(z) - p|^2 + commitment * |z - sg(p)|^2        (straight-through estimator)
         ema     commitment * |z - sg(p)|^2, codes follow a moving average of the outputs they are chosen for
 
-    num_codes: K. dim: d, numbers in a code. hidden: channels inside encoder and decoder. latent_norm: end the encoder
-    with a LayerNorm without weights, so that |z|^2 = d and T keeps its meaning while the encoder trains.
+    num_codes: K. dim: d, numbers in a code. hidden: channels inside encoder and decoder. latent_norm: how the encoder
+    ends, so that T keeps its meaning while it trains: 'layer' fixes |z|^2 = d for every output, 'batch' gives every
+    coordinate mean 0 and variance 1 over the batch (tr C = d, so the outputs cannot shrink), 'none' leaves them free.
     epsilon: eta_encoder / eta_codes; lr_codes: eta_codes; lr_decoder: the decoder's own rate. Adam throughout.
     initialization: from the untrained encoder's outputs ('scaled' with a = init_scale, or 'kmeans++'), or blind to
     them ('random' standard normal, 'uniform' in +-1/K as in the first VQ-VAE).
@@ -64,7 +66,7 @@ class CodebookConfig:
     num_codes: int = 64
     dim: int = 16
     hidden: int = 32
-    latent_norm: bool = False
+    latent_norm: str = "none"
     epsilon: float = 1.0
     lr_codes: float = 2e-3
     lr_decoder: float = 2e-3
@@ -89,6 +91,7 @@ class CodebookConfig:
         _number("num_codes", self.num_codes, 1, 16_384, whole=True)
         _number("dim", self.dim, 1, 512, whole=True)
         _number("hidden", self.hidden, 1, 512, whole=True)
+        _choice("latent_norm", self.latent_norm, LATENT_NORMS)
         _number("epsilon", self.epsilon, *EPSILON_RANGE)
         for name in ("lr_codes", "lr_decoder"):
             _number(name, getattr(self, name), 0.0, 1e3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ddcl_core.codebook.base import Codebook
 from ddcl_core.codebook.config import CELL, CodebookConfig
@@ -236,7 +236,12 @@ class CodebookRun:
         """Start the codes, fix the sample, and keep the spread of the untrained encoder's outputs."""
         generator = torch.Generator().manual_seed(self.config.seed + 3)
         chosen = torch.randperm(len(self.train), generator=generator)[:128]
+        self.model.train()
         z = self.model.encode(self.train[chosen.to(self.device)])  # B, h, w, d
+        if isinstance(self.model.norm, nn.BatchNorm1d):  # evaluation mode starts from these outputs' own statistics
+            raw = self.model.encoder(self.train[chosen.to(self.device)] - 0.5)  # B, d, h, w
+            self.model.norm.running_mean.copy_(raw.mean((0, 2, 3)))
+            self.model.norm.running_var.copy_(raw.var((0, 2, 3)))
         self._grid = z.shape[1:3]
         flat = z.reshape(-1, self.config.dim).cpu()
         flat = flat[torch.randperm(len(flat), generator=generator)[:_START_OUTPUTS]]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ddcl_core.codebook.base import Codebook, CodebookOutput
-from ddcl_core.codebook.config import CELL
+from ddcl_core.codebook.config import CELL, LATENT_NORMS
 from ddcl_core.errors import InputError
 
 
@@ -22,14 +22,15 @@ class VQVAEOutput(NamedTuple):
 class VQVAE(nn.Module):
     """Encoder, codebook, decoder: x (B, C, H, W) -> z (B, h, w, d) -> quantized -> x' (B, C, H, W), h = H / 4.
 
-    Two strided convolutions and one residual block each way; no dropout, no batch statistics, so that training and
-    evaluation mode differ in the codebook only. latent_norm: |z|^2 = d for every output. Pixels are in [0, 1].
+    Two strided convolutions and one residual block each way; no dropout. latent_norm: 'none', 'layer' (|z|^2 = d for
+    every output) or 'batch' (variance 1 in every coordinate; evaluation mode uses running averages). Without 'batch',
+    training and evaluation mode differ in the codebook only. Pixels are in [0, 1].
     Raises InputError for images whose sides are not multiples of 4 or whose channels do not fit.
     Source of the shape: van den Oord et al., arXiv 1711.00937 (2017), section 4.1, made smaller.
     """
 
     def __init__(
-        self, codebook: Codebook, channels: int = 3, hidden: int = 32, latent_norm: bool = False, seed: int = 0
+        self, codebook: Codebook, channels: int = 3, hidden: int = 32, latent_norm: str = "none", seed: int = 0
     ) -> None:
         super().__init__()
         self.channels = channels
@@ -44,7 +45,13 @@ class VQVAE(nn.Module):
                 nn.Conv2d(codebook.dim, hidden, 3, 1, 1), ResidualBlock(hidden), nn.ReLU(),
                 nn.ConvTranspose2d(hidden, hidden, 4, 2, 1), nn.ReLU(), nn.ConvTranspose2d(hidden, channels, 4, 2, 1),
             )  # fmt: skip
-        self.norm = nn.LayerNorm(codebook.dim, elementwise_affine=False) if latent_norm else nn.Identity()
+        if latent_norm not in LATENT_NORMS:
+            raise InputError(f"latent_norm is {latent_norm!r}; choose one of {', '.join(LATENT_NORMS)}.")
+        self.norm = {
+            "none": nn.Identity(),
+            "layer": nn.LayerNorm(codebook.dim, elementwise_affine=False),
+            "batch": nn.BatchNorm1d(codebook.dim, affine=False),
+        }[latent_norm]
         self.codebook = codebook
 
     def encode(self, x: Tensor) -> Tensor:
@@ -54,7 +61,8 @@ class VQVAE(nn.Module):
                 f"The images have shape {tuple(x.shape)}; they must be (B, {self.channels}, H, W) with H and W "
                 f"multiples of {CELL}."
             )
-        return self.norm(self.encoder(x - 0.5).permute(0, 2, 3, 1))  # B, d, h, w -> B, h, w, d
+        z = self.encoder(x - 0.5).permute(0, 2, 3, 1)  # B, d, h, w -> B, h, w, d
+        return self.norm(z.flatten(0, 2)).view(z.shape)
 
     def decode(self, quantized: Tensor) -> Tensor:
         """quantized (B, h, w, d) -> (B, C, H, W), not clipped."""
