@@ -5,7 +5,7 @@ import { Controls } from "./controls.js";
 import { LatencyWatch, makeCounters, watchLongTasks } from "./counters.js";
 import { Curves } from "./curves.js";
 import { listenKeys, makeHelp } from "./keys.js";
-import { makePanel, makeRoot } from "./layout.js";
+import { makePanel, makeRoot, offerRecording } from "./layout.js";
 import { Legend } from "./legend.js";
 import { forgetScene, lastSession, noteSession, recall } from "./memory.js";
 import { same } from "./model.js";
@@ -210,6 +210,7 @@ export class Lab extends Commands {
     const { memory, settings } = this;
     this.counters.session = hello.session;
     noteSession(this.key, hello.session);
+    offerRecording(this.foot, this.url, hello.session);
     if (hello.resumed && this.reloaded === hello.session) this.adopt("speed", hello.speed);
     this.reloaded = null;
     if (hello.panels.length !== this.panelParts.length) this.buildPanels(hello.panels);

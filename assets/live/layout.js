@@ -54,6 +54,18 @@ export function makePanel(index, label, on) {
   return { node, canvas, sliders, ...parts };
 }
 
+function save(kind, words) {
+  return h("a", { "data-testid": `save-${kind}`, download: "" }, words);
+}
+
+/** Let the links of the foot save the session's recording; `root` is the address below which it lies. */
+export function offerRecording(foot, root, session) {
+  for (const kind of ["npz", "csv"]) {
+    foot.querySelector(`[data-testid=save-${kind}]`).href = `${root}recordings/${encodeURIComponent(session)}.${kind}`;
+  }
+  foot.querySelector(".foot-save").hidden = false;
+}
+
 /** The whole view around given parts. */
 export function makeRoot(parts) {
   const panels = h("div", { class: "panels" });
@@ -63,6 +75,14 @@ export function makeRoot(parts) {
     "p",
     { class: "foot", "data-testid": "status-line" },
     h("span", { class: "foot-state" }, ""),
+    h(
+      "span",
+      { class: "foot-save", hidden: true },
+      "Keep this run: ",
+      save("npz", "recording"),
+      " · ",
+      save("csv", "metrics as CSV"),
+    ),
     h("span", { class: "foot-source" }, ""),
   );
   const live = h("div", { class: "sr", "aria-live": "polite", "data-testid": "announcer" });
