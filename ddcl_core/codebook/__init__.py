@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ddcl_core.codebook.base import Codebook, CodebookOutput
     from ddcl_core.codebook.hard import HardCodebook
     from ddcl_core.codebook.images import ImageSet, load_images
+    from ddcl_core.codebook.own_images import read_images
     from ddcl_core.codebook.rate import RatePoint, bits_per_pixel, rate_distortion
     from ddcl_core.codebook.run import CodebookRun
     from ddcl_core.codebook.soft import SoftCodebook
@@ -38,6 +39,7 @@ _LAZY = {
     "VQVAE": "vqvae",
     "bits_per_pixel": "rate",
     "load_images": "images",
+    "read_images": "own_images",
     "rate_distortion": "rate",
 }
 

@@ -7,7 +7,15 @@ import math
 import torch
 from torch import Tensor
 
-from ddcl_core.codebook.base import CHUNK_LIMIT, Codebook, CodebookOutput, _unflatten_indices, centred, mean_of, nearest_code
+from ddcl_core.codebook.base import (
+    CHUNK_LIMIT,
+    Codebook,
+    CodebookOutput,
+    _unflatten_indices,
+    centred,
+    mean_of,
+    nearest_code,
+)
 from ddcl_core.errors import InputError
 from ddcl_core.initialization import JITTER
 
@@ -37,7 +45,9 @@ class HardCodebook(Codebook):
     ) -> None:  # fmt: skip
         super().__init__(num_codes, dim, chunk_limit, seed)
         if ema_decay is not None and not 0.0 <= ema_decay <= 1.0:
-            raise InputError(f"ema_decay is {ema_decay!r}; it must be a number from 0 to 1, or None for gradient codes.")
+            raise InputError(
+                f"ema_decay is {ema_decay!r}; it must be a number from 0 to 1, or None for gradient codes."
+            )
         if not (math.isfinite(revive_below) and revive_below >= 0.0) or (revive_below and ema_decay is None):
             raise InputError(f"revive_below is {revive_below!r}; it must be 0 or more, and above 0 needs ema_decay.")
         self.commitment, self.loss_weight = float(commitment), float(loss_weight)

@@ -54,7 +54,7 @@ def codebook_health(usage: float, separation: float, error: float, hardened_erro
         separation < 0.1, error > 0.5, usage >= 0.9         all the same: thermal collapse
         separation < 0.1, error > 0.5                       collapsed: few codes, and those the same
         usage < 0.9                                         dead codes
-        separation < 0.1                                    codes lie close together (the decoder still tells them apart)
+        separation < 0.1                                    codes lie close together
         error > 0.5                                         does not reconstruct (yet)
         hardened_error > 0.5                                alive only while soft
         otherwise                                           alive
@@ -86,5 +86,8 @@ def _judge(usage: float, separation: float, error: float, hardened: float) -> tu
     if blank:
         return "poor", f"{used} and differ ({apart}), but the pictures do not come back ({off} of a blank one's)."
     if hardened > ERROR_LIMIT:
-        return "soft_only", f"{used} and differ ({apart}), but one code alone does not do: error {hardened:.2f} after argmax."
+        return (
+            "soft_only",
+            f"{used} and differ ({apart}), but one code alone does not do: error {hardened:.2f} after argmax.",
+        )
     return "alive", f"{used}, they differ ({apart}), and pictures come back ({off})."

@@ -122,7 +122,8 @@ def _cifar10(config: ImageConfig, rng: np.random.Generator) -> ImageSet:
                 classes = tuple(map(str, data["classes"])) if "classes" in data else ()
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise InputError(
-                f"{path} cannot be read as CIFAR-10 ({error}); it must be an .npz file with x_train, y_train, x_test, y_test."
+                f"{path} cannot be read as CIFAR-10 ({error}); it must be an .npz file with "
+                "x_train, y_train, x_test, y_test."
             ) from error
         origin += f", {len(arrays[0])} + {len(arrays[2])} images from DDCL_DATA_DIR."
     else:

@@ -39,7 +39,9 @@ def capture(run: "CodebookRun") -> CodebookFrame:
         hard = model.decode(model.codebook.lookup(coded.indices).to(z.dtype))
     else:
         hard = soft
-    errors = torch.stack([(y - x).square().mean() for y in (soft, hard)] + [coded.total, coded.ols, coded.variance]).tolist()
+    errors = torch.stack(
+        [(y - x).square().mean() for y in (soft, hard)] + [coded.total, coded.ols, coded.variance]
+    ).tolist()
     covariance = token_covariance(z)
     so_far, last, weight = _usages(run)
     now = _present(run, so_far, last)
@@ -99,7 +101,9 @@ def _present(run: "CodebookRun", so_far: Usage, last: Usage) -> Usage:
     if run.epochs.batches:
         return so_far
     z = run.model.encode(run.train[: 4 * run.config.batch_images])
-    return Usage.of(np.bincount(run.model.codebook.nearest(z).reshape(-1).cpu().numpy(), minlength=run.config.num_codes))
+    return Usage.of(
+        np.bincount(run.model.codebook.nearest(z).reshape(-1).cpu().numpy(), minlength=run.config.num_codes)
+    )
 
 
 def _host(values: Tensor) -> np.ndarray:

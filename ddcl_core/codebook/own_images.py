@@ -86,9 +86,18 @@ def _unpack(files: Iterable[tuple[str, bytes]]) -> tuple[list[tuple[str, bytes]]
                         skipped += not entry.is_dir()
                         continue
                     if entry.file_size > MAX_FILE_BYTES:
-                        raise InputError(f"{entry.filename!r} in {name!r} is over {MAX_FILE_BYTES >> 20} MB; leave it out.")
+                        raise InputError(
+                            f"{entry.filename!r} in {name!r} is over {MAX_FILE_BYTES >> 20} MB; leave it out."
+                        )
                     add(f"{name}/{entry.filename}", archive.read(entry))
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+        except (
+            zipfile.BadZipFile,
+            zipfile.LargeZipFile,
+            RuntimeError,
+            NotImplementedError,
+            OSError,
+            EOFError,
+        ) as error:
             raise InputError(f"{name!r} cannot be unpacked ({error}); send a zip file without a password.") from error
         except zipfile.zlib.error as error:
             raise InputError(f"{name!r} is damaged ({error}); pack it anew.") from error
@@ -105,7 +114,9 @@ def _decode(name: str, content: bytes):
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit below is stricter
             image = Image.open(io.BytesIO(content), formats=("PNG", "JPEG"))
             if image.size[0] * image.size[1] > MAX_PIXELS:
-                raise InputError(f"{name!r} has {image.size[0]} x {image.size[1]} pixels; at most {MAX_PIXELS} are read.")
+                raise InputError(
+                    f"{name!r} has {image.size[0]} x {image.size[1]} pixels; at most {MAX_PIXELS} are read."
+                )
             image.load()
         image = ImageOps.exif_transpose(image)
         if image.mode in ("I", "I;16", "I;16B", "F"):  # 16-bit grey, which Pillow would clip instead of scale
@@ -117,7 +128,9 @@ def _decode(name: str, content: bytes):
     except InputError:
         raise
     except Exception as error:  # Pillow's decoders raise many kinds for damaged files
-        raise InputError(f"{name!r} cannot be read as a picture; send png or jpeg files that open elsewhere.") from error
+        raise InputError(
+            f"{name!r} cannot be read as a picture; send png or jpeg files that open elsewhere."
+        ) from error
 
 
 def _cover(image) -> np.ndarray:

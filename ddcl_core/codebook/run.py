@@ -80,7 +80,9 @@ class CodebookRun:
     @property
     def temperature(self) -> float:
         """T in force at the present step; a hard codebook has one too, which changes nothing."""
-        return temperature_at(self.config.schedule, self.step) if self.hand_temperature is None else self.hand_temperature
+        return (
+            temperature_at(self.config.schedule, self.step) if self.hand_temperature is None else self.hand_temperature
+        )
 
     @property
     def steps_per_epoch(self) -> int:
@@ -251,7 +253,9 @@ class CodebookRun:
         self.initial_spread = token_spread(token_covariance(flat))
         places = len(self.held_out) * self._grid[0] * self._grid[1]
         sample = torch.Generator().manual_seed(self.config.seed + 2)
-        self._sample = torch.randperm(places, generator=sample)[: self.config.sample_outputs].sort().values.to(self.device)
+        self._sample = (
+            torch.randperm(places, generator=sample)[: self.config.sample_outputs].sort().values.to(self.device)
+        )
 
     # ---- snapshots -------------------------------------------------------------------------------------------------
 

@@ -60,7 +60,9 @@ def restore_run(data: bytes, images: ImageSet | None = None) -> "CodebookRun":
     except (SafetensorError, KeyError, ValueError) as error:
         raise InputError("This is not a snapshot of a codebook run; choose a file that this program saved.") from error
     if meta.get("format") != _FORMAT:
-        raise InputError(f"This snapshot has format {meta.get('format')!r}, not {_FORMAT}; choose a codebook run's file.")
+        raise InputError(
+            f"This snapshot has format {meta.get('format')!r}, not {_FORMAT}; choose a codebook run's file."
+        )
     run = CodebookRun(CodebookConfig.from_dict(meta["config"]), images)
     if _fingerprint(run.images) != meta["images"]:
         raise InputError("This snapshot was trained on other images; hand over the same ones to go on with it.")

@@ -94,7 +94,9 @@ class _SoftAverage(torch.autograd.Function):
         weights = z.new_zeros(k)
         kept = z.new_empty(n, k) if n * k <= limit else None
         for rows in _blocks(z, k, limit):
-            e, total[rows], top, indices[rows] = _exponentials(scaled[rows], table, None if kept is None else kept[rows])
+            e, total[rows], top, indices[rows] = _exponentials(
+                scaled[rows], table, None if kept is None else kept[rows]
+            )
             y[rows] = (e @ table) / total[rows, None]
             log_sum[rows] = top + total[rows].log()
             weights += total[rows].reciprocal() @ e

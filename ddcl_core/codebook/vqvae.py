@@ -13,7 +13,7 @@ from ddcl_core.errors import InputError
 
 
 class VQVAEOutput(NamedTuple):
-    """reconstruction (B, C, H, W) in the range of the input; codebook: see `CodebookOutput`, leading shape (B, h, w)."""
+    """reconstruction (B, C, H, W) in the range of the input; codebook: `CodebookOutput`, leading shape (B, h, w)."""
 
     reconstruction: Tensor
     codebook: CodebookOutput
@@ -76,7 +76,10 @@ class VQVAE(nn.Module):
     @torch.no_grad()
     def tiles(self, chunk: int = 256) -> Tensor:
         """What the decoder makes of each code alone: (K, C, 8, 8), the middle of a field of 4 x 4 equal codes."""
-        parts = [self.decode(c[:, None, None].expand(-1, 4, 4, -1))[..., 4:12, 4:12] for c in self.codebook.codes.split(chunk)]
+        parts = [
+            self.decode(c[:, None, None].expand(-1, 4, 4, -1))[..., 4:12, 4:12]
+            for c in self.codebook.codes.split(chunk)
+        ]
         return torch.cat(parts)
 
 

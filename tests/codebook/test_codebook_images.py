@@ -26,7 +26,10 @@ def noise(h: int, w: int, channels: int = 3, seed: int = 0) -> np.ndarray:
 
 
 def test_patches_are_real_seeded_and_never_leak():
-    a, b = load_images(ImageConfig(num_images=400, eval_images=20), 3), load_images(ImageConfig(num_images=400, eval_images=20), 3)
+    a, b = (
+        load_images(ImageConfig(num_images=400, eval_images=20), 3),
+        load_images(ImageConfig(num_images=400, eval_images=20), 3),
+    )
     assert a.train.shape == (400, 32, 32, 3) and a.held_out.shape == (20, 32, 32, 3)
     assert np.array_equal(a.train, b.train) and np.array_equal(a.held_out, b.held_out)
     assert not np.array_equal(a.train, load_images(ImageConfig(num_images=400), 4).train)
@@ -47,7 +50,11 @@ def test_cifar10_from_a_folder(tmp_path, monkeypatch):
              classes=np.array([f"c{i}" for i in range(10)]))  # fmt: skip
     monkeypatch.setenv("DDCL_DATA_DIR", str(tmp_path))
     images = load_images(ImageConfig("cifar10", 30, 5))
-    assert images.train.shape == (30, 32, 32, 3) and images.held_out.shape == (5, 32, 32, 3) and len(images.class_names) == 10
+    assert (
+        images.train.shape == (30, 32, 32, 3)
+        and images.held_out.shape == (5, 32, 32, 3)
+        and len(images.class_names) == 10
+    )
     (tmp_path / "cifar10_subset.npz").write_bytes(b"nothing")
     with pytest.raises(InputError, match="cannot be read"):
         load_images(ImageConfig("cifar10"))
@@ -60,7 +67,8 @@ def test_cifar10_from_a_folder(tmp_path, monkeypatch):
 def test_own_small_pictures_of_every_kind():
     glass = np.zeros((40, 30, 4), dtype=np.uint8)  # wholly transparent black, which is white paper
     files = [
-        ("a.png", encoded(noise(9, 70))), ("b.JPG", encoded(noise(33, 32), "JPEG")), ("grey.png", encoded(noise(32, 32, 1))),
+        ("a.png", encoded(noise(9, 70))), ("b.JPG", encoded(noise(33, 32), "JPEG")),
+        ("grey.png", encoded(noise(32, 32, 1))),
         ("glass.png", encoded(glass)), ("one.png", encoded(noise(1, 1))),
         ("deep.png", encoded(np.full((20, 20), 65535, dtype=np.uint16))),
     ]  # fmt: skip

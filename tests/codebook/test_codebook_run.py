@@ -15,8 +15,8 @@ from ddcl_core.codebook.snapshot import _FRAME_ARRAYS
 
 torch.set_num_threads(1)
 SMALL = CodebookConfig(
-    images=ImageConfig("digits", 40, 6), num_codes=12, dim=4, hidden=6, batch_images=16, max_steps=14, sample_outputs=20,
-    shown_images=3, frame_every=1,
+    images=ImageConfig("digits", 40, 6), num_codes=12, dim=4, hidden=6, batch_images=16, max_steps=14,
+    sample_outputs=20, shown_images=3, frame_every=1,
 )  # fmt: skip
 KINDS = [
     {"schedule": ScheduleConfig("exponential", 2.0, 0.1, 8), "latent_norm": "batch", "objective": "F"},
@@ -90,7 +90,9 @@ def test_divergence_is_a_result_and_final():
             run.model.codebook.codes.fill_(float("nan"))
         frames += run.advance(1e9)
     assert run.status == "diverged" and run.health.key == "diverged"
-    assert frames[-1].status == "diverged" and frames[-1].status_step == run.step and np.isfinite(frames[-1].outputs).all()
+    assert (
+        frames[-1].status == "diverged" and frames[-1].status_step == run.step and np.isfinite(frames[-1].outputs).all()
+    )
     assert run.advance(1e9) == [] and CodebookRun.restore(run.save()).status == "diverged"
 
 
@@ -113,7 +115,13 @@ def test_other_bytes_and_other_images_are_refused():
 def test_configuration_round_trip_and_refusals():
     config = SMALL.with_(temperature=0.5)
     assert CodebookConfig.from_dict(config.to_dict()) == config and config.digest() != SMALL.digest()
-    for bad in ({"codebook": "x"}, {"num_codes": 0}, {"revive_below": 1.0}, {"latent_norm": True}, {"epsilon": float("nan")}):
+    for bad in (
+        {"codebook": "x"},
+        {"num_codes": 0},
+        {"revive_below": 1.0},
+        {"latent_norm": True},
+        {"epsilon": float("nan")},
+    ):
         with pytest.raises(InputError):
             SMALL.with_(**bad)
     with pytest.raises(InputError, match="no setting called"):

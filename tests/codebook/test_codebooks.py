@@ -112,7 +112,9 @@ def test_dtypes_and_autocast(kind, dtype):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         out = book(x)
     reference = wide(z.to(dtype).double())
-    assert out.quantized.dtype == dtype and out.loss.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    assert out.quantized.dtype == dtype and out.loss.dtype == (
+        torch.float64 if dtype == torch.float64 else torch.float32
+    )
     torch.testing.assert_close(out.loss.double(), reference.loss.double(), rtol=1e-4, atol=1e-5)
     assert torch.equal(out.indices, reference.indices)
     (out.loss + out.quantized.float().square().mean()).backward()
@@ -219,7 +221,8 @@ def test_state_dict_goes_on_exactly():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: SoftCodebook(0, 4), lambda: SoftCodebook(4, 4, temperature=0.0), lambda: SoftCodebook(4, 4, objective="x"),
+        lambda: SoftCodebook(0, 4), lambda: SoftCodebook(4, 4, temperature=0.0),
+        lambda: SoftCodebook(4, 4, objective="x"),
         lambda: HardCodebook(4, 4, ema_decay=2.0), lambda: HardCodebook(4, 4, revive_below=1.0),
         lambda: SoftCodebook(4, 4)(torch.zeros(2, 3)), lambda: SoftCodebook(4, 4)(torch.zeros(2, 4), torch.ones(3)),
         lambda: SoftCodebook(4, 4).initialize_from(torch.zeros(2, 4), "x"),
