@@ -49,6 +49,16 @@ def residuals(z: Tensor, prototypes: Tensor, assignments: Tensor, *, chunk_eleme
     return _Residuals.apply(z, prototypes, assignments.to(z.dtype), chunk_elements or CHUNK_ELEMENTS)
 
 
+def prototype_pullback(flows: Tensor, z: Tensor, prototypes: Tensor, *, chunk_elements: int | None = None) -> Tensor:
+    """sum_nk g_nk dd_nk/dp for several g at once: what the backward pass of `squared_distances` gives for each.
+
+    flows (M, N, K), z (N, d), prototypes (K, d), all of one dtype -> (M, K, d) = -2 sum_n g_mnk (z_n - p_k).
+    """
+    flows = (-2.0 * flows).permute(2, 0, 1)  # K, M, N
+    chunks = _chunks(z, prototypes, chunk_elements or CHUNK_ELEMENTS)
+    return sum(flows[..., rows] @ diff for rows, diff in chunks).transpose(0, 1)  # K, M, d -> M, K, d
+
+
 def assignments(distances: Tensor, temperature: float) -> Tensor:
     """q_nk = exp(-d_nk / T) / sum_j exp(-d_nj / T).
 

@@ -100,24 +100,36 @@ class Split(NamedTuple):
 
 
 def split(z: Tensor, prototypes: Tensor, temperature: float, mask: Tensor | None = None) -> Split:
-    """L_OLS and V alone, for callers that need no more (the forces). Arguments as for `quantization_losses`."""
+    """L_OLS and V, and what they were made from. Arguments as for `quantization_losses`."""
+    flat, prototypes, temperature, real = as_rows(z, prototypes, temperature, mask)
+    with torch.autocast(z.device.type, enabled=False):
+        distances = squared_distances(flat, prototypes)  # N, K
+        q, excess, nearest = boltzmann(distances, temperature)
+        mean = token_mean(real, flat)
+        ols = mean(residuals(flat, prototypes, q).square().sum(-1))
+        variance = mean(token_variance(q, prototypes))
+    return Split(ols, variance, q, distances, excess, nearest, prototypes, temperature, real, mean)
+
+
+def as_rows(
+    z: Tensor, prototypes: Tensor, temperature: float, mask: Tensor | None
+) -> tuple[Tensor, Tensor, float, Tensor | None]:
+    """Arguments checked and in one shape: tokens (N, d) with padding set to zero, prototypes (K, d), T, real (N,)."""
     temperature = check_temperature(temperature)
     lead = z.shape[:-1]
     if not lead or lead.numel() == 0:
         raise InputError(f"There are no tokens in z of shape {tuple(z.shape)}; give at least one token of d numbers.")
     real = _real_tokens(mask, lead)
-    with torch.autocast(z.device.type, enabled=False):
-        flat = z.reshape(-1, z.shape[-1])  # B, T, d -> N, d
-        if real is not None:
-            flat = torch.where(real[:, None], flat, flat.new_zeros(()))
-        flat, prototypes = as_working_dtype(flat, prototypes)
-        distances = squared_distances(flat, prototypes)  # N, K
-        excess, nearest = excess_over_nearest(distances, temperature)
-        q = torch.softmax(-excess, dim=-1)  # N, K
-        mean = _token_mean(real, flat)
-        ols = mean(residuals(flat, prototypes, q).square().sum(-1))
-        variance = mean(_token_variance(q, prototypes))
-    return Split(ols, variance, q, distances, excess, nearest, prototypes, temperature, real, mean)
+    flat = z.reshape(-1, z.shape[-1])  # B, T, d -> N, d
+    if real is not None:
+        flat = torch.where(real[:, None], flat, flat.new_zeros(()))
+    return *as_working_dtype(flat, prototypes), temperature, real
+
+
+def boltzmann(distances: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
+    """q (N, K) of distances (N, K), with the excess (N, K) and the nearest distance (N, 1) it was made from."""
+    excess, nearest = excess_over_nearest(distances, temperature)
+    return torch.softmax(-excess, dim=-1), excess, nearest
 
 
 _FIELD = {"L_q": "total", "F": "free_energy", "L_OLS": "ols", "V": "variance"}
@@ -130,7 +142,7 @@ def objective_value(losses: QuantizationLosses, name: str) -> Tensor:
     return getattr(losses, _FIELD[name])
 
 
-def _token_variance(q: Tensor, prototypes: Tensor) -> Tensor:
+def token_variance(q: Tensor, prototypes: Tensor) -> Tensor:
     """V_n = sum_k q_nk |p_k - mu_n|^2 = 1/2 sum_jk q_nj q_nk |p_j - p_k|^2: (N, K), (K, d) -> (N,).
 
     The second form adds nothing but non-negative numbers made from differences, so no digit is lost at any offset.
@@ -153,7 +165,7 @@ def _real_tokens(mask: Tensor | None, lead: torch.Size) -> Tensor | None:
     return mask.reshape(-1).to(torch.bool)
 
 
-def _token_mean(real: Tensor | None, like: Tensor) -> Callable[[Tensor], Tensor]:
+def token_mean(real: Tensor | None, like: Tensor) -> Callable[[Tensor], Tensor]:
     """A function (N,) -> 0-d: the mean over real tokens, zero if there is none."""
     if real is None:
         return torch.mean

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ddcl_core.losses import split
+from ddcl_core.distances import prototype_pullback, squared_distances
+from ddcl_core.losses import as_rows, boltzmann, token_mean, token_variance
 
 
 class Forces(NamedTuple):
@@ -25,15 +26,32 @@ class Forces(NamedTuple):
     total: Tensor
 
 
-def forces(z: Tensor, prototypes: Tensor, temperature: float, mask: Tensor | None = None) -> Forces:
+def forces(
+    z: Tensor,
+    prototypes: Tensor,
+    temperature: float,
+    mask: Tensor | None = None,
+    distances: Tensor | None = None,
+) -> Forces:
     """The forces on the prototypes at this instant; nothing is tracked and no `.grad` is touched.
 
     z (N, d) or (B, T, d), prototypes (K, d), T > 0, mask (N,) or (B, T) with True = real -> three tensors (K, d).
+    distances: |z_n - p_k|^2 (N, K) or (B, T, K) where they are known already, as in `QuantizationLosses.distances`.
     Works inside `torch.no_grad`. Raises InputError as `quantization_losses` does.
     """
-    with torch.enable_grad():
-        free = prototypes.detach().clone().requires_grad_()
-        parts = split(z.detach(), free, temperature, mask)
-        (ols,) = torch.autograd.grad(parts.ols, free, retain_graph=True)
-        (variance,) = torch.autograd.grad(parts.variance, free)
-    return Forces(-ols, -variance, -(ols + variance))
+    with torch.autocast(z.device.type, enabled=False):
+        z, prototypes, temperature, real = as_rows(z.detach(), prototypes.detach(), temperature, mask)
+        if distances is None:
+            distances = squared_distances(z, prototypes)
+        # Differentiated as far as the distances (N, K), which L_q and V share: beyond them lies the only work with
+        # N K d numbers, and both flows take that way together.
+        with torch.enable_grad():
+            d = distances.detach().reshape(len(z), -1).to(z.dtype).requires_grad_()  # N, K
+            free = prototypes.clone().requires_grad_()  # p in V, apart from the distances
+            q, _, _ = boltzmann(d, temperature)
+            mean = token_mean(real, z)
+            (total,) = torch.autograd.grad(mean((q * d).sum(-1)), d, retain_graph=True)
+            variance, directly = torch.autograd.grad(mean(token_variance(q, free)), (d, free))
+        total, variance = prototype_pullback(torch.stack((total, variance)), z, prototypes)
+        variance = variance + directly
+    return Forces(variance - total, -variance, -total)

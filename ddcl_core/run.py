@@ -199,7 +199,7 @@ class TrainingRun:
 
     def _capture(self, evaluation: Evaluation, metrics: dict[str, float]) -> Frame:
         z, prototypes = evaluation.z.detach(), self.model.prototypes.detach()
-        pushes = forces(z, prototypes, self.temperature)
+        pushes = forces(z, prototypes, self.temperature, distances=evaluation.losses.distances)
         assignments = evaluation.losses.assignments.detach()
         self.last_frame = Frame(
             step=self.step,
