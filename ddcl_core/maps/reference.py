@@ -43,7 +43,7 @@ from ddcl_core.maps.pool import as_points
 
 KERNEL_WIDTH = 0.2
 POWER = 8  # a power of two
-_CHUNK = 512  # rows whose kernel (512 x 384 float32) nearly stays in a core's cache; BLAS is 3 times slower at 256
+_CHUNK = 256  # rows whose kernel (256 x 384 float32) stays in a core's cache
 _FAR = 1e15  # beyond this a float32 square overflows
 _OFF_MAP_SAMPLE = 256
 
