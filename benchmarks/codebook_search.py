@@ -3,10 +3,10 @@
     python -m benchmarks.codebook_search [--seeds 5] [--steps 320] [--out benchmarks/results/codebook_search.json]
 
 Stage 1 varies one thing at a time around a start (temperature and its schedule, objective, loss weight, epsilon and
-learning rate, initialisation, normalisation of the outputs), seed 0, half the steps. Stage 2 joins the best changes and
-trains the best configurations of both with every seed at full length, beside three hard codebooks on the same images,
-seeds and budget. A configuration holds if in *every* seed every code is used in every epoch, the verdict is 'alive' and
-the error after argmax is no greater than that of the hard codebook with the same encoder, seed by seed.
+learning rate, initialisation, normalisation of the outputs), seed 0, half the steps. Stage 2 joins the changes that
+helped, two seeds. The best two are then trained with every seed at full length, beside three hard codebooks on the
+same images, seeds and budget. A configuration holds if in *every* seed every code is used in every epoch, the verdict
+is 'alive' and the error after argmax is no greater than the hard codebook's, seed by seed.
 Images: 32 x 32 patches of scikit-learn's two photographs. One core; about ten minutes.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ AXES: dict[str, list[dict[str, Any]]] = {
     "loss weight": [{"loss_weight": w} for w in (0.003, 0.01, 0.1, 0.3)],
     "rates": [
         {"epsilon": 0.05, "lr_codes": 0.04}, {"epsilon": 0.2, "lr_codes": 0.02}, {"epsilon": 0.1, "lr_codes": 0.04},
-        {"epsilon": 1.0, "lr_codes": 0.002},
+        {"epsilon": 0.05, "lr_codes": 0.08}, {"epsilon": 0.025, "lr_codes": 0.08}, {"epsilon": 1.0, "lr_codes": 0.002},
     ],
     "initialization": [
         {"init_scale": 0.5}, {"init_scale": 1.0}, {"initialization": "kmeans++"}, {"initialization": "random"},
@@ -83,9 +84,13 @@ def outcome(changes: dict[str, Any], steps: int, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rank(result: dict[str, Any]) -> tuple[bool, float]:
-    """Alive with all but 2 % of the codes in every epoch comes first; then the error after argmax decides."""
-    return not (result["verdict"] == "alive" and result["used_least"] >= 0.98), result["error_hardened"]
+def rank(results: list[dict[str, Any]]) -> tuple[bool, float, float]:
+    """Worst seed: alive at all; then how many codes more than 2 % some epoch left out; then the error after argmax."""
+    return (
+        any(r["verdict"] != "alive" for r in results),
+        max(max(0.0, round(0.98 - r["used_least"], 2)) for r in results),
+        max(r["error_hardened"] for r in results),
+    )
 
 
 def holds(soft: list[dict[str, Any]], hard: list[dict[str, Any]]) -> bool:
@@ -96,62 +101,70 @@ def holds(soft: list[dict[str, Any]], hard: list[dict[str, Any]]) -> bool:
     )
 
 
-def stage_one(steps: int) -> list[dict[str, Any]]:
+def stage_one(steps: int, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One change at a time, seed 0."""
     trials = [("centre", {})] + [(axis, change) for axis, changes in AXES.items() for change in changes]
-    results = []
-    for axis, change in trials:
-        result = {"axis": axis, "change": change, **outcome(CENTRE | change, steps, 0)}
-        print(json.dumps(result), flush=True)
-        results.append(result)
-    return results
+    return [trial({"axis": axis, "change": change}, CENTRE | change, steps, [0], known) for axis, change in trials]
 
 
-def finalists(results: list[dict[str, Any]], count: int = 3) -> list[dict[str, Any]]:
-    """The centre with the best change of every axis that beat it, and then the best single changes."""
-    centre, best = results[0], dict(CENTRE)
+def stage_two(first: list[dict[str, Any]], steps: int, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best change of every axis that beats the centre, two and more together, with two seeds."""
+    winners = []
     for axis in AXES:
-        winner = min((r for r in results if r["axis"] == axis), key=rank)
-        if rank(winner) < rank(centre):
-            best |= winner["change"]
-    ranked = [CENTRE | r["change"] for r in sorted(results, key=rank)]
-    chosen: list[dict[str, Any]] = []
-    for candidate in [best, *ranked]:
-        if candidate not in chosen:
-            chosen.append(candidate)
-    return chosen[:count]
+        best = min((t for t in first if t["axis"] == axis), key=lambda t: rank(t["runs"]))
+        if rank(best["runs"]) < rank(first[0]["runs"]):
+            winners.append(best["change"])
+    together = [subset for size in range(2, len(winners) + 1) for subset in combinations(winners, size)]
+    joined = [{name: value for change in subset for name, value in change.items()} for subset in together]
+    return [trial({"axis": "joined", "change": c}, CENTRE | c, steps, [0, 1], known) for c in joined]
+
+
+def trial(
+    label: dict[str, Any], changes: dict[str, Any], steps: int, seeds: list[int], known: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Train with every seed, unless an interrupted search already has."""
+    for old in known:
+        if all(old.get(name) == value for name, value in json.loads(json.dumps(label)).items()):
+            return old
+    result = label | {"runs": [outcome(changes, steps, seed) for seed in seeds]}
+    known.append(result)
+    print(json.dumps(result), flush=True)
+    return result
 
 
 def main() -> None:
-    """Run both stages and write the result."""
+    """Run all stages and write the result."""
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=320)
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument(
+        "--log", type=Path, help="lines this script printed before it was interrupted; goes on from there"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    seeds, steps = range(arguments.seeds), arguments.steps
-    first = stage_one(steps // 2)
-    hard = {name: [outcome(changes, steps, seed) for seed in seeds] for name, changes in HARD.items()}
-    for name, runs in hard.items():
-        print(name, json.dumps(runs), flush=True)
-    second = []
-    for changes in finalists(first):
-        runs = [outcome(changes, steps, seed) for seed in seeds]
-        against = {name: holds(runs, others) for name, others in hard.items()}
-        second.append({"config": changes, "holds_against": against, "runs": runs})
-        print(json.dumps(second[-1]), flush=True)
-    second.sort(key=lambda f: (-sum(f["holds_against"].values()), max(map(rank, f["runs"]))))
-    found = second[0]["holds_against"]["hard, same encoder"]
+    seeds, steps = list(range(arguments.seeds)), arguments.steps
+    lines = arguments.log.read_text().splitlines() if arguments.log else []
+    known = [json.loads(line) for line in lines if line.startswith("{")]
+    first = stage_one(steps // 2, known)
+    second = stage_two(first, steps // 2, known)
+    hard = {name: trial({"axis": "hard", "change": name}, c, steps, seeds, known)["runs"] for name, c in HARD.items()}
+    last = []
+    for candidate in sorted(second, key=lambda t: rank(t["runs"]))[:2] or [min(first, key=lambda t: rank(t["runs"]))]:
+        changes = CENTRE | candidate["change"]
+        runs = trial({"axis": "finalist", "change": candidate["change"]}, changes, steps, seeds, known)["runs"]
+        last.append({"config": changes, "holds_against": {n: holds(runs, h) for n, h in hard.items()}, "runs": runs})
+    last.sort(key=lambda f: (-sum(f["holds_against"].values()), rank(f["runs"])))
+    found = last[0]["holds_against"]["hard, same encoder"]
     report = {
-        "command": f"{COMMAND} --seeds {arguments.seeds} --steps {steps}", "seeds": list(seeds), "steps": steps,
+        "command": f"{COMMAND} --seeds {len(seeds)} --steps {steps}", "seeds": seeds, "steps": steps,
         "images": "photo patches", "num_codes": CodebookConfig().num_codes, "torch": torch.__version__,
-        "found": found, "best": second[0], "finalists": second[1:], "hard": hard, "stage_one": first,
+        "found": found, "best": last[0], "finalists": last[1:], "hard": hard, "one_at_a_time": first, "joined": second,
     }  # fmt: skip
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    arguments.out.write_text(json.dumps(report) + "\n")
     print("found" if found else "none found", "->", arguments.out)
 
 
