@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ddcl_core.config import DataConfig
+from ddcl_core.data.plane import Plane
 from ddcl_core.data.progress import Cancelled, Progress, checkpoint
 from ddcl_core.errors import InputError
 
@@ -22,6 +23,7 @@ class TokenScene:
     name: short title. source: origin and licence in one sentence.
     explained_variance: share of the token variance that the projection to d keeps; None without a projection.
     notes: sentences that a reader of the numbers should know, such as what was cut off.
+    planes: still maps of coordinates that the tokens have anyway, each with a position for every real token.
 
     Raises:
         InputError: no document, no real token, a non-finite value, or shapes that do not fit together.
@@ -38,6 +40,7 @@ class TokenScene:
     source: str
     explained_variance: float | None = None
     notes: list[str] = field(default_factory=list)
+    planes: tuple[Plane, ...] = ()
 
     def __post_init__(self) -> None:
         mask = np.ascontiguousarray(self.mask, dtype=bool)
@@ -67,6 +70,11 @@ class TokenScene:
             raise InputError("There must be exactly one word for each real token of each document.")
         if self.texts is not None and len(self.texts) != B:
             raise InputError(f"There are {B} documents but {len(self.texts)} texts; give one for each.")
+        for plane in self.planes:
+            if len(plane.positions) != mask.sum():
+                raise InputError(
+                    f"The plane {plane.name!r} has {len(plane.positions)} positions for {mask.sum()} tokens; give each one."
+                )
         values = {"tokens": tokens, "mask": mask, "labels": labels, "token_labels": token_labels}
         for name, array in values.items():
             object.__setattr__(self, name, array)

@@ -9,6 +9,7 @@ from ddcl_core.data.scene import TokenScene
 from ddcl_core.orbits.catalogue import Catalogue
 from ddcl_core.orbits.elements import REGIMES
 from ddcl_core.orbits.features import FEATURES, features
+from ddcl_core.orbits.planes import orbit_planes
 from ddcl_core.orbits.population import synthetic_population
 from ddcl_core.orbits.reader import read_catalogue
 
@@ -57,4 +58,5 @@ def orbit_scene(config: DataConfig, seed: int, catalogue: Catalogue | None = Non
         name=f"{len(catalogue):,} orbits" + ("" if config.texts else f", imbalance {config.imbalance:g}"),
         source=catalogue.source,
         notes=notes,
+        planes=orbit_planes(catalogue),
     )
