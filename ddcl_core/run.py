@@ -15,6 +15,7 @@ from ddcl_core.devices import resolve_device
 from ddcl_core.errors import InputError
 from ddcl_core.prototype_forces import forces
 from ddcl_core.frame import METRIC_NAMES, Controls, Frame, frame_due
+from ddcl_core.losses import quantization_losses
 from ddcl_core.metrics import compute_metrics, token_covariance, token_spread, usage
 from ddcl_core.model import Evaluation, RunModel
 from ddcl_core.optim import parameter_groups, set_learning_rates
@@ -87,6 +88,10 @@ class TrainingRun:
         rows = np.array(self._rows, dtype=np.float64).reshape(-1, len(METRIC_NAMES))
         return {"step": np.array(self._row_steps, dtype=np.int64)} | dict(zip(METRIC_NAMES, rows.T))
 
+    def sample_places(self) -> np.ndarray:
+        """(S,) places of the sampled tokens among all N real tokens, in reading order."""
+        return self._sample.cpu().numpy()
+
     def sample_info(self) -> dict[str, Any]:
         """Who the sampled tokens are: labels, documents (S,), words (S), class_names."""
         mask = self.scene.mask
@@ -135,6 +140,33 @@ class TrainingRun:
         metrics = self._metrics(evaluation) if known is None else dict(zip(METRIC_NAMES, known.tolist(), strict=True))
         frame, self.last_frame = self._capture(evaluation, metrics), kept
         return frame
+
+    def assign(self) -> dict[str, Any]:
+        """Where every token stands now, not only the sample; changes nothing.
+
+        lead (N,) int32: argmax_k q_nk. strength (N,) float32: q of it. nearest (N,) int32 and distance (N,) float32:
+        the nearest prototype in use, one that holds at least 1 / (10 K) of the tokens, and how far it is, in the unit
+        of the encoded tokens. usage (K,) float32. step, temperature and status of this moment.
+        """
+        from ddcl_core.clustering import nearest_prototypes
+
+        with torch.no_grad():
+            z = self.model.encode()
+            weights = torch.nan_to_num(quantization_losses(z, self.model.prototypes, self.temperature).assignments)
+            strength, lead = weights.max(dim=1)
+            share = _host(usage(weights))
+            tokens, prototypes = (np.nan_to_num(_host(values)) for values in (z, self.model.prototypes.detach()))
+        nearest, distance = nearest_prototypes(tokens, prototypes, share)
+        return {
+            "lead": lead.cpu().numpy().astype(np.int32),
+            "strength": _host(strength),
+            "nearest": nearest.astype(np.int32),
+            "distance": distance.astype(np.float32),
+            "usage": share,
+            "step": self.step,
+            "temperature": self.temperature,
+            "status": self.status,
+        }
 
     def _apply(self, controls: Controls) -> None:
         if controls.epsilon is not None and controls.epsilon != self.epsilon:

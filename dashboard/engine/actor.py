@@ -49,6 +49,7 @@ class LiveRun:
         self._sent_step = -1
         self._saved_at = time.monotonic()
         self._spread = 1.0
+        self._planes = packing.sampled_planes(scene, self._run)
         for kind, blob in (maps or {}).items():
             self._maps[kind] = self._load_map(blob)
 
@@ -67,6 +68,7 @@ class LiveRun:
             "source": scene.source,
             "notes": list(scene.notes),
             "explained_variance": scene.explained_variance,
+            "planes": {plane.name: packing.plane_message(plane) for plane in self._planes},
         }
 
     def advance(
@@ -136,6 +138,10 @@ class LiveRun:
             messages.append(wire.pack({"type": "placed", "panel": panel}, arrays))
         return {"messages": messages, "unplaced": len(self._unplaced)}
 
+    def assign(self) -> dict[str, Any]:
+        """Leading prototype, strength and distance of every token as they are now; see `TrainingRun.assign`."""
+        return self._run.assign()
+
     def save(self) -> bytes:
         """A snapshot of the run as it is now."""
         return self._run.save()
@@ -150,6 +156,8 @@ class LiveRun:
         for kind in MAP_KINDS:
             if kind in self._maps:
                 arrays |= packing.place(frames, kind, self._maps[kind].place, self._spread)
+        for plane in self._planes:
+            arrays[f"proto_{plane.name}"] = packing.on_plane(frames, plane)
         chosen = next((self._maps[kind] for kind in reversed(MAP_KINDS) if kind in self._maps), None)
         off = [chosen.off_map(frame.tokens) if chosen is not None else 0.0 for frame in frames]
         arrays["off_map"] = np.array(off, dtype=np.float32)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from dashboard.live import wire
 from dashboard.live.frames import STATUSES, leading, metric_row, to_wire_positions
+from ddcl_core.data.plane import Plane, weighted_places
 from ddcl_core.frame import Frame
 
 Place = Callable[[np.ndarray], np.ndarray]  # points (N, d) -> map positions (N, 2) in map radii
@@ -72,6 +75,30 @@ def place(
         f"ols_{kind}": ols - prototypes,
         f"var_{kind}": variance - prototypes,
     }
+
+
+def sampled_planes(scene: Any, run: Any) -> list[Plane]:
+    """The planes of a scene with the positions of the run's sampled tokens alone."""
+    planes = getattr(scene, "planes", ())
+    if not planes:
+        return []
+    chosen = run.sample_places()
+    return [replace(plane, positions=plane.positions[chosen]) for plane in planes]
+
+
+def plane_message(plane: Plane) -> bytes:
+    """The "map" message of a plane: everything that does not move, sent once."""
+    header = {
+        "type": "map", "kind": plane.name, "available": True, "fitting": False, "title": plane.title,
+        "note": plane.hint, "x": {"label": plane.x_label, "ticks": plane.x_ticks},
+        "y": {"label": plane.y_label, "ticks": plane.y_ticks}, "landmarks": plane.landmarks,
+    }  # fmt: skip
+    return wire.pack(header, {"positions": to_wire_positions(plane.positions)})
+
+
+def on_plane(frames: Sequence[Frame], plane: Plane) -> np.ndarray:
+    """Prototypes (F, K, 2) of F frames on a plane: means of the sampled tokens' coordinates, weighted by assignment."""
+    return np.stack([weighted_places(plane.positions, frame.assignments) for frame in frames])
 
 
 def history_arrays(history: Mapping[str, np.ndarray], names: Sequence[str], since: int) -> dict[str, np.ndarray] | None:

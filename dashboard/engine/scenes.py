@@ -12,6 +12,7 @@ from typing import Any
 from dashboard.engine import tasks
 from dashboard.engine.cluster import BACKGROUND
 from dashboard.engine.pool import Workers
+from dashboard.engine.uploads import uploads
 from dashboard.live.frames import MAP_KINDS
 from ddcl_core.config import RunConfig
 
@@ -82,10 +83,10 @@ class Scenes:
         """Load PyTorch, umap and transformers on the background worker, while the first page is being read."""
         if self._workers.background is None:
             return
-        await self._background(tasks.warm_background_worker)
+        await self.background(tasks.warm_background_worker)
         self._background_warm = True
         for task in (tasks.warm_map_worker, tasks.warm_text_worker):
-            await self._background(task)
+            await self.background(task)
 
     def _begin(self, digest: str, configs: Sequence[RunConfig]) -> PreparedScene:
         first = configs[0]
@@ -94,7 +95,8 @@ class Scenes:
         where = {"workers": [place], "allow_other_workers": True} if place else {}
         # A key of its own each time: a failed attempt must not answer for the next.
         data = first.to_dict()["data"]
-        tokens = self._client.submit(tasks.load_tokens, data, first.seed, digest, pure=False, **where)
+        given = uploads().held(first.data)
+        tokens = self._client.submit(tasks.load_tokens, data, first.seed, digest, given, pure=False, **where)
         pool = self._client.submit(tasks.scout, list(distinct.values()), tokens, digest, pure=False, **where)
         maps = {kind: asyncio.create_task(self._fit(pool, kind, first.seed, digest, where)) for kind in MAP_KINDS}
         for task in maps.values():
@@ -104,10 +106,10 @@ class Scenes:
     async def _fit(self, pool: Any, kind: str, seed: int, topic: str, where: dict[str, Any]) -> dict[str, Any]:
         if kind == "umap":
             await _result(pool, fetch=False)
-            return await self._background(tasks.fit_map, pool, kind, seed, topic)
+            return await self.background(tasks.fit_map, pool, kind, seed, topic)
         return await _result(self._client.submit(tasks.fit_map, pool, kind, seed, topic, pure=False, **where))
 
-    async def _background(self, function: Any, *args: Any) -> Any:
+    async def background(self, function: Any, *args: Any) -> Any:
         """Run a long task where it disturbs no run; the worker has one thread, so one UMAP fit at a time."""
         self._fitting += 1
         try:

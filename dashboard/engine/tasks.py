@@ -60,13 +60,20 @@ def warm_text_worker() -> float:
     return time.perf_counter() - began
 
 
-def load_tokens(data: dict[str, Any], seed: int, topic: str) -> Any:
-    """The TokenScene of a DataConfig in dictionary form; it stays on the worker, from where runs get it."""
+def load_tokens(data: dict[str, Any], seed: int, topic: str, catalogue: Any = None) -> Any:
+    """The TokenScene of a DataConfig in dictionary form; it stays on the worker, from where runs get it.
+
+    catalogue: for orbits, the catalogue that `data` only refers to.
+    """
     _few_threads()
     from ddcl_core.config import RunConfig
     from ddcl_core.data.scene import load_scene
 
     config = RunConfig.from_dict({"data": data, "seed": seed})
+    if catalogue is not None:
+        from ddcl_core.orbits import orbit_scene
+
+        return orbit_scene(config.data, seed, catalogue)
     return load_scene(config.data, seed, progress=_reporter(topic))
 
 
@@ -78,6 +85,16 @@ def scout(configs: Sequence[dict[str, Any]], scene: Any, topic: str) -> dict[str
 
     points, labels = atlas.scout_pool([RunConfig.from_dict(c) for c in configs], scene, _reporter(topic))
     return {"points": points, "labels": labels}
+
+
+def compare_methods(
+    points: np.ndarray, labels: np.ndarray, classes: int, clusters: int, seed: int, topic: str
+) -> list[dict[str, Any]]:
+    """The usual clusterings of points (N, d), each scored against labels (N,); see `ddcl_core.clustering`."""
+    _few_threads()
+    from dashboard.orbits.methods import cluster_all
+
+    return cluster_all(points, labels, classes, clusters, seed, _reporter(topic))
 
 
 def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dashboard.live import wire
-from dashboard.live.frames import MAP_KINDS
 from dashboard.live.panel import Panel
 from dashboard.live.recording import Recording, panel_recording, versions
 from ddcl_core.errors import InputError
@@ -32,6 +31,12 @@ def introduce(about: Mapping[str, Any]) -> tuple[dict[str, Any], Arrays]:
     return {name: about[name] for name in _ABOUT} | {"num_tokens": len(documents)}, arrays
 
 
+def planes(about: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The still maps of a scene from `LiveRun.describe`, beside the fitted ones; no run needs them."""
+    made = about.get("planes") or {}
+    return {name: {"blob": b"", "message": message, "available": False} for name, message in made.items()}
+
+
 def hello(introduction: Mapping[str, Any], panels: Sequence[Panel], **state: Any) -> dict[str, Any]:
     """The "hello" header; state: session, device, playing, speed, step, max_steps, map_kind, resumed."""
     entries = []
@@ -46,9 +51,8 @@ def hello(introduction: Mapping[str, Any], panels: Sequence[Panel], **state: Any
 
 def replay(panels: Sequence[Panel], maps: Mapping[str, Mapping[str, Any]], number: Any) -> Iterator[bytes]:
     """Maps, metrics and frames so far, as the messages that brought them; `number()` numbers the frames messages."""
-    for kind in MAP_KINDS:
-        if kind in maps:
-            yield maps[kind]["message"]
+    for made in maps.values():
+        yield made["message"]
     for panel in panels:
         track = panel.track
         if len(track.steps):

@@ -77,6 +77,12 @@ class Hub:
         entry = self._entries.get(session_id)
         return None if entry is None else entry.session
 
+    def showing(self, token: str) -> LiveSession | None:
+        """The session that shows the scene of this token, watched rather than parked; from any thread."""
+        scene = self._scenes.get(token)
+        entries = [e for e in list(self._entries.values()) if scene is not None and e.session.scene is scene]
+        return min(entries, key=lambda e: e.parked_at is not None).session if entries else None
+
     def __len__(self) -> int:
         return len(self._entries)
 

@@ -173,9 +173,11 @@ class LiveSession:
         self._maps["pca"] = await self._unless_reset(self._prepared.map("pca"), telling=True)
         await asyncio.gather(*(self._unless_reset(panel.make(self._create, self._blobs())) for panel in self.panels))
         about = await self.panels[0].handle.call("describe")
+        self._maps |= greeting.planes(about)
         self._introduction, self._token_arrays = greeting.introduce(about)
         self._greet(resumed=False)
-        self._outlet.send(self._maps["pca"]["message"])
+        for made in self._maps.values():
+            self._outlet.send(made["message"])
         for panel in self.panels:
             await self._slice(panel, 0, "both", False)  # the picture before the first step
         self._map_task = asyncio.create_task(

@@ -1,0 +1,1 @@
+"""What the Orbits page decides and computes, apart from its layout. Nothing here needs torch."""
