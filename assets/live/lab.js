@@ -196,7 +196,8 @@ export class Lab extends Commands {
     if (header.type === "frames" || header.type === "history") {
       this.latency.check("Received", (p, name) => this.latest(p, name));
     }
-    this.painter.wake();
+    if (["frames", "placed", "map"].includes(header.type)) this.painter.renew();
+    else this.painter.wake();
   }
 
   /** Newest known value of a metric. */

@@ -1,5 +1,5 @@
 // The drawing loop: about thirty pictures a second while something moves, none when nothing does or nobody looks.
-import { ease } from "./numbers.js";
+import { ease, unease } from "./numbers.js";
 import { makeAtlas } from "./sprites.js";
 import { readTheme } from "./theme.js";
 import { Words } from "./words.js";
@@ -14,13 +14,14 @@ export class Painter {
       lab,
       pending: 0,
       dirty: true,
+      fresh: false,
       last: 0,
       due: 0,
       wordsDue: 0,
-      morph: 0,
-      morphFrom: 0,
-      morphStart: 0,
-      morphTo: 0,
+      morph: 1, // share of the way from the map before to the chosen one
+      morphFrom: "pca",
+      morphStart: -Infinity,
+      morphTo: "pca",
       drawnTime: null,
       offScreen: false,
     });
@@ -87,6 +88,12 @@ export class Painter {
     this.wake();
   }
 
+  /** Positions came, perhaps of the very moment that is shown: after a reset, a look at the present step, a late map. */
+  renew() {
+    this.fresh = true;
+    this.wake();
+  }
+
   wake() {
     this.stale = true;
     this.frame();
@@ -110,7 +117,7 @@ export class Painter {
     const moving = this.advance(now, dt);
     const { lab } = this;
     const time = this.time();
-    if (time !== null && (this.dirty || moving || time !== this.drawnTime)) this.paint(time);
+    if (time !== null && (this.dirty || this.fresh || moving || time !== this.drawnTime)) this.paint(time);
     const upTo = time === null ? -1 : lab.scrubStep === null ? Math.floor(time) : lab.model.newest;
     const drewCurve = this.paintCurves(upTo, this.dirty && lab.scrubStep === null);
     this.stale ||= moving || drewCurve || time !== this.wordsTime;
@@ -138,28 +145,28 @@ export class Painter {
   advance(now, dt) {
     const { lab } = this;
     lab.clock.advance(now / 1000, dt, lab.model.newest, lab.model.gap, lab.settings.speed);
-    const to = lab.settings.map === "umap" && lab.model.umapReady ? 1 : 0;
+    const to = lab.model.shownMap(lab.settings.map);
     if (to !== this.morphTo) {
-      [this.morphFrom, this.morphTo, this.morphStart] = [this.morph, to, now];
+      // Back to where it came from: the same way, from where it has got to. Anywhere else: from the map it was on.
+      const back = to === this.morphFrom && this.morph < 1;
+      this.morphStart = now - (back ? MORPH_MS * unease(1 - this.morph) : 0);
+      [this.morphFrom, this.morphTo] = [this.morphTo, to];
       if (this.still || !lab.counters.framesDrawn) this.morphStart = -Infinity;
     }
     const before = this.morph;
-    this.morph = this.morphFrom + (this.morphTo - this.morphFrom) * ease((now - this.morphStart) / MORPH_MS);
-    return this.morph !== before || this.morph !== this.morphTo;
+    this.morph = ease((now - this.morphStart) / MORPH_MS);
+    return this.morph !== before || this.morph !== 1;
   }
 
   paint(time) {
     const { lab } = this;
     const { model, counters } = lab;
     const started = performance.now();
-    const onMap = model.panels.every(
-      (p) =>
-        p
-          .bracket(time)
-          ?.slice(0, 2)
-          .every((f) => f.tokens.umap) ?? true,
-    );
-    const morph = onMap ? this.morph : 0; // a frame that has no place on the UMAP is shown by PCA in both panels
+    // A frame that has no place on the UMAP is shown by PCA in both panels.
+    const has = (kind) =>
+      kind !== "umap" ||
+      model.panels.every((p) => (p.bracket(time) ?? []).slice(0, 2).every((frame) => frame.tokens.umap));
+    const [from, to] = [this.morphFrom, this.morphTo].map((kind) => (has(kind) ? kind : "pca"));
     lab.panelParts.forEach((part, p) => {
       part.map.resize();
       if (!model.panels[p]) return;
@@ -169,11 +176,14 @@ export class Painter {
         theme: lab.theme,
         themeVersion: lab.themeVersion,
         view: lab.memory.view,
-        morph,
+        from,
+        to,
+        morph: from === to ? 1 : this.morph,
         maps: model.maps,
         mapVersion: model.mapVersion,
         settings: lab.settings,
         selected: lab.memory.selected,
+        looking: lab.scrubStep !== null,
         atlas: this.atlas,
         labels: model.hello?.labels ?? [],
         arrowReference: model.arrowReference,
@@ -181,6 +191,7 @@ export class Painter {
       if (part.hover) lab.tooltip(part, part.map.hit(...part.hover), ...part.hover);
     });
     this.drawnTime = time;
+    this.fresh = false;
     counters.framesDrawn++;
     counters.drawMs += performance.now() - started;
     counters.shownStep = Math.floor(time);

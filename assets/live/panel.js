@@ -92,7 +92,7 @@ export class MapPanel {
 
   /**
    * Draw the moment `s.time` of `s.store`. s: {store, time, theme, themeVersion, view, morph, maps, mapVersion,
-   * settings: {color, forces, trails}, selected, atlas, labels, arrowReference, prototypes}.
+   * settings: {color, forces, trails}, looking (back), selected, atlas, labels, arrowReference, prototypes}.
    */
   draw(s) {
     const { g, width, height, ratio } = this;
@@ -101,6 +101,7 @@ export class MapPanel {
     this.paintGround(s, scale, x0, y0);
     this.pixels.set(this.ground);
     this.shown = null;
+    if (s.looking) this.joined.clear(); // a recorded step looks the same whatever was shown before it
     const found = s.store.bracket(s.time);
     if (found) this.drawTokens(s, ...found, scale, x0, y0);
     g.putImageData(this.image, 0, 0);
