@@ -78,12 +78,15 @@ export class LogSlider {
 
   typed() {
     const value = parse(this.box.value);
-    if (!Number.isFinite(value)) {
-      this.box.value = format(this.value);
-      return;
+    if (Number.isFinite(value)) {
+      this.choose(Math.min(this.spec.most, Math.max(this.spec.least, value)));
+      this.settled();
     }
-    this.choose(Math.min(this.spec.most, Math.max(this.spec.least, value)));
-    this.settled();
+    this.write(); // what is not possible does not stay in the box, even when the value is the same as before
+  }
+
+  write() {
+    this.box.value = format(this.value).replaceAll("−", "-");
   }
 
   nudge(event) {
@@ -113,7 +116,7 @@ export class LogSlider {
     this.range.value = String(Math.round(NOTCHES * logPosition(value, this.spec.low, this.spec.high)));
     this.range.style.setProperty("--filled", `${(100 * this.range.value) / NOTCHES}%`);
     this.range.setAttribute("aria-valuetext", format(value));
-    if (!this.editing()) this.box.value = format(value).replaceAll("−", "-");
+    if (!this.editing()) this.write();
   }
 
   editing() {
