@@ -63,7 +63,9 @@ def show() -> None:
         key="stability",
         view={"map": state.map or state.preset.map, "color": state.colour or state.preset.colour, "speed": state.preset.steps_per_second},
     )
-    state = settle(state, panels, view)
+    # Until the view has taken up another scene it still reports the sliders of the last one.
+    state = settle(state, panels, view if view and view.get("scene") == token else None)
+    st.session_state.lab_shown = state
     st.query_params.from_dict(to_query(state))
     with st.expander("Change the experiment: data, encoder, prototypes, objective, task, cooling"):
         _change(state, panels)
@@ -86,13 +88,14 @@ def _state() -> LabState:
 
 
 def _begin(state: LabState) -> LabState:
-    st.session_state.lab = state
+    st.session_state.lab = st.session_state.lab_shown = state
     st.session_state.lab_problems = []
     st.session_state.lab_version += 1
     return state
 
 
 def _example(state: LabState) -> LabState:
+    shown = st.session_state.get("lab_shown", state)  # with what was set in the live view since the scene began
     keys = [p.key for p in PRESETS]
     titles = {p.key: p.title for p in PRESETS}
     pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
@@ -102,7 +105,7 @@ def _example(state: LabState) -> LabState:
             "Example", keys, keys.index(state.example), format_func=titles.get, key=f"example-{state.example}"
         )
         if chosen != state.example:
-            _begin(LabState(example=chosen, seed=state.seed))
+            _begin(LabState(example=chosen, seed=shown.seed))
             st.rerun()
     with words:
         st.html(f'<p class="ddcl-watch">{subscripts(state.preset.watch)}</p>')
@@ -114,7 +117,7 @@ def _example(state: LabState) -> LabState:
             label_visibility="collapsed", key=f"pair-{state.example}-{state.pair}",
         )  # fmt: skip
         if which is not None and which != state.pair:
-            _begin(replace(state, pair=which, epsilon=(None, None), temperature=(None, None)))
+            _begin(replace(shown, pair=which, epsilon=(None, None), temperature=(None, None)))
             st.rerun()
     return state
 
