@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page
 
-PATIENCE = 90.0  # seconds; a slow machine is no failure
+PATIENCE = float(os.environ.get("DDCL_PATIENCE", "90"))  # seconds; a slow machine is no failure
 LONG = {"example": "synthetic", "map": "pca", "set": json.dumps({"max_steps": 20000})}
 
 _HASH = """canvas => {
@@ -83,6 +84,13 @@ class LabPage:
         self.at("play").click()
         self.until("root.dataset.state === 'paused' && root.dataset.step === root.dataset.newest")
         return self.shown_step()
+
+    def scrub(self, step: int) -> None:
+        """Look back at the recorded step that is nearest to this one."""
+        self.at("scrub").evaluate(
+            "(range, step) => { range.value = step; range.dispatchEvent(new Event('input', { bubbles: true })); }", step
+        )
+        self.until("Math.abs(Number(root.dataset.step) - arg) < 2 && root.querySelector('.looking-back') !== null", step)
 
     def set_speed(self, steps_per_second: int) -> None:
         """Choose the pace; 0 is as fast as it can."""

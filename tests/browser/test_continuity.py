@@ -17,8 +17,7 @@ def test_a_reload_in_mid_run_goes_on(lab: LabPage) -> None:
     lab.page.reload()
     lab.reaches(before)
     assert lab.count("session") == session
-    lab.at("scrub").evaluate("range => { range.value = 2; range.dispatchEvent(new Event('input', { bubbles: true })); }")
-    lab.until("Number(root.dataset.step) <= 2 && Number(root.dataset.step) >= 0")  # the past came along
+    lab.scrub(2)  # the past came along
 
 
 def test_a_reload_goes_on_after_sliders_and_seed_went_into_the_link(lab: LabPage) -> None:

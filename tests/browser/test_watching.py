@@ -40,13 +40,11 @@ def test_scrubbing_shows_the_past_as_it_was(lab: LabPage) -> None:
     lab.set_speed(32)
     lab.reaches(8)
     early = lab.pause()
+    lab.scrub(early)
     said, seen = [lab.at(f"verdict-{p}").inner_text() for p in (0, 1)], lab.pictures()
     lab.at("play").click()
     lab.until("root.dataset.status === 'collapsed stable'")
-    lab.at("scrub").evaluate(
-        "(range, step) => { range.value = step; range.dispatchEvent(new Event('input', { bubbles: true })); }", early
-    )
-    lab.until("Number(root.dataset.step) === arg", early)
+    lab.scrub(early)
     assert [lab.at(f"verdict-{p}").inner_text() for p in (0, 1)] == said
     assert "recorded" in lab.at("panel-0").locator(".step-tag").inner_text()
     assert lab.at("shown-step").inner_text() == f"step {early}"
