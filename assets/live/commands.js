@@ -111,7 +111,10 @@ export class Commands {
       " ": () => this.togglePlay(),
       s: () => this.step(),
       r: () => this.controls.startOver(),
-      m: flip("map", "umap", "pca"),
+      m: () => {
+        const { maps } = this.controls;
+        this.set("map", maps[(maps.indexOf(this.settings.map) + 1) % maps.length]);
+      },
       c: flip("color", "class", "prototype"),
       f: flip("forces", true, false),
       t: flip("trails", true, false),

@@ -17,6 +17,11 @@ const PLAYERS = [
   ["prototypes", "prototypes only"],
 ];
 
+const FITTED = [
+  ["umap", "UMAP", "a map that keeps neighbours together"],
+  ["pca", "PCA", "the two directions with most variance"],
+];
+
 function select(label, testid, options, value, onchange) {
   const node = h(
     "select",
@@ -30,6 +35,19 @@ function select(label, testid, options, value, onchange) {
 export class Segments {
   constructor(label, testid, options, value, onchange) {
     const group = `${testid}-${Math.random().toString(36).slice(2)}`;
+    Object.assign(this, { group, testid, onchange });
+    this.node = h(
+      "fieldset",
+      { class: "segments", "data-testid": testid },
+      h("legend", { class: "sr" }, label),
+    );
+    this.offer(options, value);
+  }
+
+  /** Offer these choices instead of those before. */
+  offer(options, value) {
+    const { group, testid, onchange } = this;
+    this.inputs?.forEach((i) => i[2].remove());
     this.inputs = options.map(([key, text, title]) => {
       const input = h("input", {
         type: "radio",
@@ -41,12 +59,7 @@ export class Segments {
       });
       return [key, releaseFocus(input), h("label", { title }, input, h("span", {}, text))];
     });
-    this.node = h(
-      "fieldset",
-      { class: "segments", "data-testid": testid },
-      h("legend", { class: "sr" }, label),
-      ...this.inputs.map((i) => i[2]),
-    );
+    this.node.append(...this.inputs.map((i) => i[2]));
   }
 
   show(value) {
@@ -130,10 +143,7 @@ export class Controls {
     this.map = new Segments(
       "Map",
       "map",
-      [
-        ["umap", "UMAP", "a map that keeps neighbours together"],
-        ["pca", "PCA", "the two directions with most variance"],
-      ],
+      FITTED,
       settings.map,
       (v) => on.setting("map", v),
     );
@@ -184,6 +194,19 @@ export class Controls {
     const valid = /^\d{1,10}$/.test(text) && Number(text) <= 4294967295;
     this.seed.setAttribute("aria-invalid", String(!valid && text !== ""));
     if (valid || text === "") this.on.reset(valid ? Number(text) : null);
+  }
+
+  /** planes: [kind, title, hint] of the scene's own maps, which are offered before the fitted ones. */
+  offerMaps(planes, chosen) {
+    const key = planes.map(([kind]) => kind).join();
+    if (key === (this.offered ?? "")) return;
+    this.offered = key;
+    this.map.offer([...planes, ...FITTED], chosen);
+  }
+
+  /** Every map there is to choose from. */
+  get maps() {
+    return this.map.inputs.map(([kind]) => kind);
   }
 
   showSetting(name, value) {

@@ -110,8 +110,10 @@ export class Model {
       since: performance.now(),
       reference: arrays.reference?.data ?? null,
       labels: arrays.reference_labels?.data ?? null,
+      positions: arrays.positions?.data ?? null, // of a plane: where the tokens lie for good
+      ...(arrays.positions ? pick(header, ["title", "x", "y", "landmarks"]) : {}),
     };
-    if (arrays.reference) this.mapVersion++;
+    if (arrays.reference || arrays.positions) this.mapVersion++;
     return "map";
   }
 
@@ -181,6 +183,19 @@ export class Model {
   /** The last explanation that was true at a step. */
   whyAt(step) {
     return this.why.filter((item) => item.step <= step).at(-1)?.text ?? "";
+  }
+
+  /** The maps that can be chosen: UMAP and PCA, then the planes of the scene, as [kind, title, hint]. */
+  get planes() {
+    return Object.entries(this.maps)
+      .filter(([, map]) => map.positions)
+      .map(([kind, map]) => [kind, map.title ?? kind, map.note ?? ""]);
+  }
+
+  /** The map that is shown when `wanted` is chosen: itself once it is there, until then PCA. */
+  shownMap(wanted) {
+    if (wanted === "umap") return this.umapReady ? "umap" : "pca";
+    return this.maps[wanted]?.positions ? wanted : "pca";
   }
 
   get umapReady() {

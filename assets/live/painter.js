@@ -1,5 +1,5 @@
 // The drawing loop: about thirty pictures a second while something moves, none when nothing does or nobody looks.
-import { ease, unease } from "./numbers.js";
+import { ease } from "./numbers.js";
 import { makeAtlas } from "./sprites.js";
 import { readTheme } from "./theme.js";
 import { Words } from "./words.js";
@@ -148,8 +148,8 @@ export class Painter {
     const to = lab.model.shownMap(lab.settings.map);
     if (to !== this.morphTo) {
       // Back to where it came from: the same way, from where it has got to. Anywhere else: from the map it was on.
-      const back = to === this.morphFrom && this.morph < 1;
-      this.morphStart = now - (back ? MORPH_MS * unease(1 - this.morph) : 0);
+      const left = to === this.morphFrom ? Math.max(0, 1 - (now - this.morphStart) / MORPH_MS) : 0;
+      this.morphStart = now - MORPH_MS * left;
       [this.morphFrom, this.morphTo] = [this.morphTo, to];
       if (this.still || !lab.counters.framesDrawn) this.morphStart = -Infinity;
     }

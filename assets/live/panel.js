@@ -1,5 +1,6 @@
 // One map: tokens, prototypes, trails and forces of one run on a canvas, at any shown time.
 import { discRadius, arrowLength, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
+import { drawGrid, drawPlane, spanOf, spread } from "./plane.js";
 import { blit, spriteIndex, strengthLevel } from "./sprites.js";
 import { MAP_UNIT } from "./store.js";
 import { heapOfTokens } from "./text.js";
@@ -16,12 +17,16 @@ function between(a, b, u) {
   return out;
 }
 
-/** Positions of one part on the shown map; `morph` 0 is PCA, 1 UMAP, between them while the map is changed. */
-function placed(a, b, u, part, morph) {
-  const pca = between(a[part].pca, b[part].pca, u);
-  const umap = between(a[part].umap, b[part].umap, u);
-  if (!umap || morph === 0) return pca;
-  return !pca || morph === 1 ? umap : between(pca, umap, morph);
+/** Prototypes on the shown map; `s.morph` 0 is the map `s.from`, 1 is `s.to`, between them while the map is changed. */
+function headsOf(s, a, b, u, spans) {
+  const on = (kind) => spread(between(a.prototypes[kind], b.prototypes[kind], u), spans[kind]);
+  const [one, two] = [s.morph < 1 ? on(s.from) : null, on(s.to)];
+  return one && two ? between(one, two, s.morph) : (two ?? one);
+}
+
+/** Token positions of a frame on a map; those of a plane stand still. */
+function tokensOn(s, frame, kind) {
+  return s.maps[kind]?.positions ?? frame.tokens[kind];
 }
 
 export class MapPanel {
@@ -52,11 +57,13 @@ export class MapPanel {
   }
 
   /** The still part: field and reference cloud, kept as a picture until zoom, size, map or theme change. */
-  paintGround(s, scale, x0, y0) {
+  paintGround(s, scale, x0, y0, spans) {
     const key = [
       s.view.x,
       s.view.y,
       s.view.zoom,
+      s.from,
+      s.to,
       s.morph,
       s.themeVersion,
       s.mapVersion,
@@ -72,11 +79,14 @@ export class MapPanel {
     g.fillRect(0, 0, this.width, this.height);
     g.fillStyle = s.theme.ink;
     for (const [kind, weight] of [
-      ["pca", 1 - s.morph],
-      ["umap", s.morph],
+      [s.from, 1 - s.morph],
+      [s.to, s.morph],
     ]) {
+      if (weight <= 0) continue;
+      drawGrid(g, s.theme, s.maps[kind], spans[kind], (x) => x0 + x * scale, (y) => y0 - y * scale, weight);
       const points = s.maps[kind]?.reference;
-      if (!points || weight <= 0) continue;
+      if (!points) continue;
+      g.fillStyle = s.theme.ink;
       g.globalAlpha = (s.theme.dark ? 0.16 : 0.13) * weight;
       for (let i = 0; i < points.length; i += 2) {
         g.fillRect(x0 + points[i] * MAP_UNIT * scale - 1, y0 - points[i + 1] * MAP_UNIT * scale - 1, 2, 2);
@@ -91,31 +101,36 @@ export class MapPanel {
   }
 
   /**
-   * Draw the moment `s.time` of `s.store`. s: {store, time, theme, themeVersion, view, morph, maps, mapVersion,
+   * Draw the moment `s.time` of `s.store`. s: {store, time, theme, themeVersion, view, from, to, morph, maps, mapVersion,
    * settings: {color, forces, trails}, looking (back), selected, atlas, labels, arrowReference, prototypes}.
    */
   draw(s) {
     const { g, width, height, ratio } = this;
     if (!width || !height) return;
     const [scale, x0, y0] = transformOf(s.view, width, height);
-    this.paintGround(s, scale, x0, y0);
+    const spans = Object.fromEntries([s.from, s.to].map((kind) => [kind, spanOf(s.maps[kind], width, height)]));
+    this.paintGround(s, scale, x0, y0, spans);
     this.pixels.set(this.ground);
     this.shown = null;
     if (s.looking) this.joined.clear(); // a recorded step looks the same whatever was shown before it
     const found = s.store.bracket(s.time);
-    if (found) this.drawTokens(s, ...found, scale, x0, y0);
+    if (found) this.drawTokens(s, ...found, scale, x0, y0, spans);
     g.putImageData(this.image, 0, 0);
     if (!found) return;
     const [a, b, u] = found;
-    const kind = s.morph > 0.5 ? "umap" : "pca";
+    const kind = s.morph > 0.5 ? s.to : s.from;
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     const toX = (x) => x0 + x * scale;
     const toY = (y) => y0 - y * scale;
-    const heads = placed(a, b, u, "prototypes", s.morph);
+    const heads = headsOf(s, a, b, u, spans);
     if (!heads) return;
-    const moving = s.morph !== 0 && s.morph !== 1;
+    const moving = s.morph < 1;
+    const plane = !moving && s.maps[kind]?.positions ? s.maps[kind] : null;
+    if (plane) drawPlane(g, s.theme, plane, spans[kind], toX, toY, width, height);
     if (s.settings.trails && !moving) {
-      drawTrails(g, s.theme, s.store.frames, s.store.index(a.step), s.time, kind, heads, toX, toY);
+      const [stretchX, stretchY, shiftX, shiftY] = spans[kind];
+      const on = [(x) => toX(x * stretchX + shiftX), (y) => toY(y * stretchY + shiftY)];
+      drawTrails(g, s.theme, s.store.frames, s.store.index(a.step), s.time, kind, heads, on, [toX, toY]);
     }
     this.placeSpots(s, a, b, u, heads, toX, toY);
     this.shown = { a, b, u, kind };
@@ -136,29 +151,30 @@ export class MapPanel {
     return xx < (HEAP_PX * Math.min(1, zoom)) ** 2 ? { x, y, text: heapOfTokens(count) } : null;
   }
 
-  drawTokens(s, a, b, u, scale, x0, y0) {
+  drawTokens(s, a, b, u, scale, x0, y0, spans) {
     const { pixels, ratio } = this;
     const { sprites, reach, count: columns } = s.atlas;
-    const pca = [a.tokens.pca, b.tokens.pca];
-    const umap = [a.tokens.umap, b.tokens.umap];
-    const [one, two] = s.morph > 0 && umap[0] && umap[1] ? [pca, umap] : [pca, null];
-    const points = (two && s.morph === 1) || !one[0] ? umap : one;
-    const other = two && s.morph < 1 ? umap : null;
+    const pair = (kind) => [tokensOn(s, a, kind), tokensOn(s, b, kind)];
+    let [points, other] = [pair(s.from), s.morph > 0 ? pair(s.to) : null];
+    let [span, otherSpan] = [spans[s.from], spans[s.to]];
+    if (s.morph === 1 || !points[0]) [points, span, other] = [pair(s.to), spans[s.to], null];
     if (!points[0]) return;
+    if (!other?.[0] || other[0].length !== points[0].length) other = null;
     const count = points[0].length / 2;
     if (this.screen.length !== count * 2) this.screen = new Float32Array(count * 2);
     const { screen } = this;
     const unit = MAP_UNIT * scale * ratio;
+    const [shift, otherShift] = [span, otherSpan].map((way) => [way[2] / MAP_UNIT, way[3] / MAP_UNIT]);
     const [left, top] = [x0 * ratio, y0 * ratio];
     const [w, h] = [this.canvas.width, this.canvas.height];
     const byClass = s.settings.color === "class" || !a.lead;
     const frame = u > 0.5 ? b : a;
     for (let i = 0; i < count; i++) {
-      let x = lerp(points[0][2 * i], points[1][2 * i], u);
-      let y = lerp(points[0][2 * i + 1], points[1][2 * i + 1], u);
+      let x = lerp(points[0][2 * i], points[1][2 * i], u) * span[0] + shift[0];
+      let y = lerp(points[0][2 * i + 1], points[1][2 * i + 1], u) * span[1] + shift[1];
       if (other) {
-        x = lerp(x, lerp(other[0][2 * i], other[1][2 * i], u), s.morph);
-        y = lerp(y, lerp(other[0][2 * i + 1], other[1][2 * i + 1], u), s.morph);
+        x = lerp(x, lerp(other[0][2 * i], other[1][2 * i], u) * otherSpan[0] + otherShift[0], s.morph);
+        y = lerp(y, lerp(other[0][2 * i + 1], other[1][2 * i + 1], u) * otherSpan[1] + otherShift[1], s.morph);
       }
       x = left + x * unit;
       y = top - y * unit;

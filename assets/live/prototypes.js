@@ -35,8 +35,8 @@ export function groupByPlace(x, y, joined) {
   return [...groups.values()];
 }
 
-/** Fading paths of the last steps before time t. */
-export function drawTrails(g, theme, frames, upTo, t, kind, head, toX, toY) {
+/** Fading paths of the last steps before time t. `on`: [x to px, y to px] for positions in frames, `now` for those of `head`. */
+export function drawTrails(g, theme, frames, upTo, t, kind, head, on, now = on) {
   let first = upTo;
   const count = head.length / 2;
   const most = Math.min(48, Math.max(12, Math.floor(TRAIL_POINTS / count)));
@@ -49,9 +49,9 @@ export function drawTrails(g, theme, frames, upTo, t, kind, head, toX, toY) {
     const points = [];
     for (let i = first; i <= upTo; i++) {
       const p = frames[i].prototypes[kind];
-      if (p) points.push([toX(p[2 * k]), toY(p[2 * k + 1])]);
+      if (p) points.push([on[0](p[2 * k]), on[1](p[2 * k + 1])]);
     }
-    points.push([toX(head[2 * k]), toY(head[2 * k + 1])]);
+    points.push([now[0](head[2 * k]), now[1](head[2 * k + 1])]);
     const color = theme.color(k);
     for (let band = 0; band < bands; band++) {
       const from = Math.floor((band * (points.length - 1)) / bands);

@@ -14,6 +14,7 @@ export function splitFrames(arrays) {
     const size = array.data.length / Math.max(1, array.shape[0]);
     return array.data.slice(i * size, (i + 1) * size);
   };
+  const heads = Object.keys(arrays).filter((name) => name.startsWith("proto_"));
   const frames = [];
   for (let i = 0; i < count; i++) {
     frames.push({
@@ -22,7 +23,7 @@ export function splitFrames(arrays) {
       statusStep: arrays.status_step?.data[i] ?? -1,
       metrics: cut("metrics", i),
       tokens: { pca: cut("pca", i), umap: cut("umap", i) },
-      prototypes: { pca: cut("proto_pca", i), umap: cut("proto_umap", i) },
+      prototypes: { pca: null, umap: null, ...Object.fromEntries(heads.map((name) => [name.slice(6), cut(name, i)])) },
       ols: { pca: cut("ols_pca", i), umap: cut("ols_umap", i) },
       variance: { pca: cut("var_pca", i), umap: cut("var_umap", i) },
       olsNorm: cut("ols_norm", i),

@@ -47,7 +47,9 @@ export function increases(count) {
 /** Line under a map. kind: what is shown; wanted: what was chosen; info: about the shown map; umap: about the UMAP. */
 export function mapNote(kind, wanted, info, offMap, umap) {
   const parts = [];
-  if (kind === "umap") {
+  if (info?.positions) {
+    parts.push(`${info.note} A prototype lies at the mean of its objects; forces show on PCA and UMAP`);
+  } else if (kind === "umap") {
     parts.push("UMAP, frozen");
     if (Number.isFinite(info?.placement_error))
       parts.push(`typical placing error ${format(info.placement_error, 2)} of the map’s radius`);
@@ -116,7 +118,7 @@ export const HELP = [
   ["R", "reset to step 0"],
   ["← →", "scrub back and forth, one recorded step each"],
   ["End", "back to now"],
-  ["M", "UMAP or PCA"],
+  ["M", "the next map"],
   ["C", "colour by class or by prototype"],
   ["F", "forces on or off"],
   ["T", "trails on or off"],

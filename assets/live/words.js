@@ -20,6 +20,7 @@ export class Words {
     const scrubbing = lab.scrubStep !== null;
     if (model.panels.length) lab.curves.readout(this.painter.curveState(step), step, scrubbing);
     lab.scrub.show(model.newest, Math.max(0, step), scrubbing, model.events());
+    lab.controls.offerMaps(model.planes, lab.settings.map);
     lab.controls.showPlaying(model.finished ? "finished" : model.playing ? "playing" : "paused");
     lab.legend.show(
       lab.theme,
@@ -32,7 +33,7 @@ export class Words {
     );
     const statuses = lab.panelParts.map((part, p) => this.panelWords(part, p, time, scrubbing));
     lab.counters.statuses = statuses;
-    lab.counters.map = this.painter.morphTo ? "umap" : "pca";
+    lab.counters.map = this.painter.morphTo;
     setRich(
       lab.why,
       step < 0
@@ -68,7 +69,8 @@ export class Words {
     setText(part.mark, said.mark);
     setText(part.word, said.word);
     setText(part.detail, said.detail);
-    const kind = this.painter.morphTo && frame.tokens.umap ? "umap" : "pca";
+    const chosen = this.painter.morphTo;
+    const kind = chosen === "umap" && !frame.tokens.umap ? "pca" : chosen;
     const [epsilon, temperature] = ["epsilon", "temperature"].map((name) => format(model.metric(frame, name)));
     const step = `step ${Math.floor(time + 1e-6)}${scrubbing ? ", recorded" : ""}`;
     setText(part.tag, `${step} · ε ${epsilon} · T ${temperature}`);
