@@ -143,7 +143,7 @@ class RunConfig:
         tokens from the soft centroids), times `anchor_weight`.
     initialization, init_scale: 'scaled' puts p_k = mean + a (token_k - mean) with a = init_scale.
     batch_documents: documents a step; None takes all of them (full-batch gradient descent, as F~ needs).
-    frame_every: capture a frame every so many steps; 0 captures every step to 40, every second to 120, then every fourth.
+    frame_every: capture a frame every so many steps; 0 captures every step to 40, then every second.
     sample_tokens: size of the fixed token sample in a frame. max_steps: the run is finished there.
     device: 'auto', 'cpu', 'cuda' or 'mps'.
     """
@@ -185,6 +185,10 @@ class RunConfig:
         _number("frame_every", self.frame_every, 0, 100_000, whole=True)
         _number("sample_tokens", self.sample_tokens, 1, 20_000, whole=True)
         _number("max_steps", self.max_steps, 1, 10_000_000, whole=True)
+        heads, dim = self.encoder.heads, self.data.dim
+        if self.encoder.kind in ("transformer", "residual") and dim % heads:
+            fits = ", ".join(str(h) for h in range(1, dim + 1) if dim % h == 0)
+            raise InputError(f"encoder.heads is {heads}, which does not divide data.dim = {dim}; choose one of {fits}.")
         _text("device", self.device)
         if not (self.device in ("auto", "cpu", "mps", "cuda") or self.device.startswith("cuda:")):
             raise InputError(f"device is {self.device!r}; choose auto, cpu, cuda or mps.")

@@ -52,3 +52,9 @@ def test_temperatures_that_cannot_be(temperature):
     with pytest.raises(InputError, match="temperature"):
         RunConfig().with_(temperature=temperature)
     assert RunConfig().with_(temperature=1e-4).temperature == 1e-4
+
+
+def test_heads_that_do_not_divide_the_dimension_are_refused_before_anything_is_loaded():
+    with pytest.raises(InputError, match="choose one of 1, 2, 3, 6"):
+        RunConfig(data=DataConfig(dim=6))
+    assert RunConfig(data=DataConfig(dim=6), encoder=EncoderConfig("none")).data.dim == 6

@@ -154,7 +154,7 @@ def test_cooling_by_schedule_lowers_f_tilde_while_f_itself_rises():
 
 
 def test_frames_come_at_steps_and_a_run_ends_with_one():
-    assert [s for s in range(133) if frame_due(s, 0)] == [*range(41), *range(42, 121, 2), 124, 128, 132]
+    assert [s for s in range(133) if frame_due(s, 0)] == [*range(41), *range(42, 133, 2)]
     run = TrainingRun(SMALL.with_(frame_every=7, max_steps=20))
     assert [f.step for f in run.advance(1e9)] == [0, 7, 14, 20]
     run.max_steps = 30
@@ -201,7 +201,6 @@ def test_the_sample_knows_its_words_and_classes():
         (SMALL.with_(num_prototypes=1), None),
         (SMALL.with_(num_prototypes=64), None),
         (SMALL.with_(data=DataConfig(num_documents=1, tokens_per_document=1, dim=4)), None),
-        (SMALL.with_(encoder=EncoderConfig(heads=3)), "heads"),
         (SMALL.with_(device="cuda:7"), "not available"),
     ],
 )
