@@ -216,21 +216,6 @@ def test_tensors_are_placed_too(reference):
     assert np.array_equal(reference.place(tensor), reference.place(tokens))
 
 
-def test_placing_is_fast_enough_for_every_frame():
-    """1536 tokens, 8 prototypes and 16 arrow tips in 32 dimensions: 2 ms on one free core."""
-    rng = np.random.default_rng(0)
-    marks = rng.standard_normal((384, 32)).astype(np.float32)
-    reference = maps.ReferenceMap(
-        "umap", marks[:, :2], np.zeros(32), np.zeros((32, 0)), marks, marks[:, :2], spacing=30.0, reach=9.0, nearest=5.0
-    )
-    points, times = rng.standard_normal((1560, 32)).astype(np.float32), []
-    for _ in range(60):
-        start = time.perf_counter()
-        reference.place(points)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 8e-3
-
-
 # ---- PCA ----
 
 

@@ -154,7 +154,7 @@ def test_a_file_in_the_configuration_makes_the_scene_and_says_what_was_left_out(
     assert any("Left out 1: line 2: the checksum" in note for note in scene.notes)
     fewer = load_scene(DataConfig(kind="orbits", dim=3, num_documents=3, texts=(text(*ALL),)), 1)
     assert fewer.num_documents == 3
-    assert RunConfig.from_dict(RunConfig(data=config).to_dict()).data == config
+    assert RunConfig.from_dict(RunConfig(data=config, encoder=EncoderConfig("mlp")).to_dict()).data == config
     assert np.array_equal(orbit_scene(config, 0, read_catalogue(text(*ALL[1:]))).tokens, scene.tokens)
 
 
@@ -173,21 +173,3 @@ def test_a_run_trains_on_orbits_unchanged(encoder, batch):
     assert (run.history["V"] >= 0).all()
     again = TrainingRun.restore(run.save())
     assert np.array_equal(again.model.prototypes.detach(), run.model.prototypes.detach())
-
-
-def test_thirty_thousand_objects_take_less_than_half_a_second_a_key_frame():
-    import time
-
-    config = RunConfig(
-        data=DataConfig(kind="orbits", dim=6, num_documents=30_000), encoder=EncoderConfig("mlp", final_norm=False),
-        schedule=ScheduleConfig(start=1.0, end=1.0), initialization="kmeans++", batch_documents=512, frame_every=10,
-        max_steps=1000, device="cpu",
-    )  # fmt: skip
-    run = TrainingRun(config)
-    run.advance(0.0, {"until_step": 10})
-    times = []
-    for n in range(2, 7):
-        began = time.perf_counter()
-        run.advance(float("inf"), {"until_step": 10 * n})
-        times.append(time.perf_counter() - began)
-    assert min(times) < 0.5  # the least of five, since a busy machine says nothing of the code
