@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 from streamlit import config
+from streamlit.runtime.pages_manager import PagesManager
 
 from dashboard.engine.client import get_engine
 from dashboard.live.hub import get_hub
@@ -31,6 +32,8 @@ def routes() -> list[BaseRoute]:
 @asynccontextmanager
 async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
     """Start the engine while the first page is being read; end every worker when the server ends."""
+    # A first visit to another page than the main one would else run its file alone, without the navigation.
+    PagesManager.uses_pages_directory = False
     engine = get_engine().start(prefetch=_first_scenes())
     # What has been imported by now stays for good: a collection need not look at it again.
     gc.collect()

@@ -15,7 +15,10 @@ _PAGES = Path(__file__).resolve().parents[1] / "pages"
 def show() -> None:
     """Run the page that the address names."""
     st.set_page_config(page_title="DDCL Lab", page_icon=":material/scatter_plot:", layout="wide")
-    pages = [st.Page(_PAGES / "stability.py", title="Stability", url_path="stability", default=True)]
+    pages = [
+        st.Page(_PAGES / "stability.py", title="Stability", url_path="stability", default=True),
+        st.Page(_PAGES / "orbits.py", title="Orbits", url_path="orbits"),
+    ]
     st.navigation(pages, position="top").run()
     once("frozen after the first page", _freeze)
 

@@ -146,7 +146,8 @@ class TrainingRun:
 
         lead (N,) int32: argmax_k q_nk. strength (N,) float32: q of it. nearest (N,) int32 and distance (N,) float32:
         the nearest prototype in use, one that holds at least 1 / (10 K) of the tokens, and how far it is, in the unit
-        of the encoded tokens. usage (K,) float32. step, temperature and status of this moment.
+        of the encoded tokens. usage (K,) float32. prototypes (K, d) float32. step, temperature and status of this
+        moment.
         """
         from ddcl_core.clustering import nearest_prototypes
 
@@ -163,6 +164,7 @@ class TrainingRun:
             "nearest": nearest.astype(np.int32),
             "distance": distance.astype(np.float32),
             "usage": share,
+            "prototypes": prototypes,
             "step": self.step,
             "temperature": self.temperature,
             "status": self.status,

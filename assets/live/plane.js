@@ -76,7 +76,7 @@ export function apart(places, gap) {
   return kept;
 }
 
-/** The words of a plane, above its tokens: tick labels at the axes, their titles, and the named places. */
+/** What is written on a plane, above its tokens: tick labels at the axes, their titles, rings at the named places. */
 export function drawPlane(g, theme, map, span, toX, toY, width, height) {
   const x0 = Math.max(LEFT - 6, Math.min(toX(span[2] - span[0]), width - 60));
   const foot = Math.min(height - FOOT + 14, Math.max(toY(span[3] - span[1]), 30) + 12);
@@ -95,32 +95,30 @@ export function drawPlane(g, theme, map, span, toX, toY, width, height) {
   }
   g.font = `600 11.5px ${theme.font}`;
   g.textAlign = "left";
-  written(g, theme, `↑ ${map.y.label}`, 10, 38, theme.ink);
+  written(g, theme, `↑ ${map.y.label}`, x0 + 8, 40, theme.ink);
   g.textAlign = "right";
-  written(g, theme, `${map.x.label} →`, width - 10, Math.max(50, foot - 17), theme.ink);
-  drawLandmarks(g, theme, map.landmarks ?? [], span, toX, toY, width);
+  written(g, theme, `${map.x.label} →`, width - 10, Math.max(50, foot - 19), theme.ink);
+  for (const [width, color] of [[3.5, alpha(theme.ground, 0.85)], [1.5, theme.ink]]) {
+    [g.lineWidth, g.strokeStyle] = [width, color];
+    for (const [, u, v] of map.landmarks ?? []) ring(g, toX(u * span[0] + span[2]), toY(v * span[1] + span[3]));
+  }
 }
 
-function drawLandmarks(g, theme, landmarks, span, toX, toY, width) {
-  const taken = [];
+/** The words of the named places, beside the discs of prototypes rather than under them. */
+export function drawLandmarks(g, theme, landmarks, span, toX, toY, width, spots) {
+  const taken = spots.map((s) => ({ x: s.x, y: s.y + (s.members.length > 1 ? 10 : 0), half: s.r + 2, tall: s.r + 10 }));
   g.font = `600 12px ${theme.font}`;
   for (const [text, u, v] of landmarks) {
     const [x, y] = [toX(u * span[0] + span[2]), toY(v * span[1] + span[3])];
     const half = g.measureText(text).width / 2;
-    g.lineWidth = 3.5;
-    g.strokeStyle = alpha(theme.ground, 0.85);
-    ring(g, x, y);
-    g.lineWidth = 1.5;
-    g.strokeStyle = theme.ink;
-    ring(g, x, y);
     const across = Math.min(Math.max(x, half + 4), width - half - 4);
-    const place = [y - 16, y + 17, y - 31, y + 32].find((at) =>
-      taken.every((t) => Math.abs(t.y - at) > 14 || Math.abs(t.x - across) > t.half + half + 4),
-    );
-    if (place === undefined) continue;
-    taken.push({ x: across, y: place, half });
+    const free = ([u, v]) => taken.every((t) => Math.abs(t.y - v) > (t.tall ?? 14) || Math.abs(t.x - u) > t.half + half + 4);
+    const beside = x + 12 + half < width - 4 ? x + 12 + half : x - 12 - half;
+    const place = [[across, y - 16], [across, y + 17], [beside, y], [across, y - 34], [across, y + 36], [x - 14 - half, y]].find(free);
+    if (!place) continue;
+    taken.push({ x: place[0], y: place[1], half });
     g.textAlign = "center";
-    written(g, theme, text, across, place, theme.ink);
+    written(g, theme, text, ...place, theme.ink);
   }
 }
 

@@ -48,7 +48,7 @@ export function increases(count) {
 export function mapNote(kind, wanted, info, offMap, umap) {
   const parts = [];
   if (info?.positions) {
-    parts.push(`${info.note} A prototype lies at the mean of its objects; forces show on PCA and UMAP`);
+    parts.push(info.note);
   } else if (kind === "umap") {
     parts.push("UMAP, frozen");
     if (Number.isFinite(info?.placement_error))

@@ -100,7 +100,9 @@ export class Words {
     const parts = hello
       ? [
           hello.source,
-          `${hello.num_tokens} tokens of ${hello.num_documents} documents shown`,
+          model.planes.length
+            ? `${hello.num_tokens} of ${hello.num_documents} objects shown, all of them train`
+            : `${hello.num_tokens} tokens of ${hello.num_documents} documents shown`,
           hello.device_note || hello.device,
           ...(hello.notes ?? []),
         ]

@@ -140,12 +140,15 @@ class Engine:
             raise EngineError("The engine is not running; start the app again.")
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
-    def background(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
-        """Begin a long task on the worker that disturbs no run; from any thread. Raises EngineError while starting."""
+    def begin(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Begin a task of seconds on the worker that disturbs no run; from any thread.
+
+        Raises EngineError while the engine is starting.
+        """
         scenes, loop = self._scenes(), self._loop
         if loop is None or loop.is_closed():
             raise EngineError("The engine is not running; start the app again.")
-        return asyncio.run_coroutine_threadsafe(scenes.background(function, *args), loop)
+        return asyncio.run_coroutine_threadsafe(scenes.beside(function, *args), loop)
 
     def progress(self, topic: str) -> tuple[float, str] | None:
         """How far a scene's preparation is: fraction and words, or None when nothing has been said."""

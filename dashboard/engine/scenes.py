@@ -109,6 +109,12 @@ class Scenes:
             return await self.background(tasks.fit_map, pool, kind, seed, topic)
         return await _result(self._client.submit(tasks.fit_map, pool, kind, seed, topic, pure=False, **where))
 
+    async def beside(self, function: Any, *args: Any) -> Any:
+        """Run a task where `background` does, but without waiting for its turn: a UMAP may be computed meanwhile."""
+        place = self._workers.background
+        where = {"workers": [place], "allow_other_workers": True} if place is not None else {}
+        return await _result(self._client.submit(function, *args, pure=False, **where))
+
     async def background(self, function: Any, *args: Any) -> Any:
         """Run a long task where it disturbs no run; the worker has one thread, so one UMAP fit at a time."""
         self._fitting += 1

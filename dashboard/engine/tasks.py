@@ -66,15 +66,15 @@ def load_tokens(data: dict[str, Any], seed: int, topic: str, catalogue: Any = No
     catalogue: for orbits, the catalogue that `data` only refers to.
     """
     _few_threads()
-    from ddcl_core.config import RunConfig
+    from ddcl_core.config import DataConfig
     from ddcl_core.data.scene import load_scene
 
-    config = RunConfig.from_dict({"data": data, "seed": seed})
+    config = DataConfig(**data)
     if catalogue is not None:
         from ddcl_core.orbits import orbit_scene
 
-        return orbit_scene(config.data, seed, catalogue)
-    return load_scene(config.data, seed, progress=_reporter(topic))
+        return orbit_scene(config, seed, catalogue)
+    return load_scene(config, seed, progress=_reporter(topic))
 
 
 def scout(configs: Sequence[dict[str, Any]], scene: Any, topic: str) -> dict[str, np.ndarray]:

@@ -24,6 +24,7 @@ _TAKE_OVER_SECONDS = 1.5  # a reload may open its new socket before the old one'
 class _Entry:
     session: LiveSession
     task: asyncio.Task[None]
+    token: str = ""  # under which its client knows the scene
     parked_at: float | None = None
 
 
@@ -59,7 +60,7 @@ class Hub:
             session = LiveSession(scene, self._engine)
             entry = _Entry(session, asyncio.create_task(session.run(), name=f"live-{session.id[:6]}"))
             self._entries[session.id] = entry
-        entry.parked_at = None
+        entry.parked_at, entry.token = None, token
         entry.session.attach(send)
         if self._sweeper is None or self._sweeper.done():
             self._sweeper = asyncio.create_task(self._sweep(), name="live-sweeper")
@@ -79,8 +80,7 @@ class Hub:
 
     def showing(self, token: str) -> LiveSession | None:
         """The session that shows the scene of this token, watched rather than parked; from any thread."""
-        scene = self._scenes.get(token)
-        entries = [e for e in list(self._entries.values()) if scene is not None and e.session.scene is scene]
+        entries = [e for e in list(self._entries.values()) if e.token == token and not e.task.done()]
         return min(entries, key=lambda e: e.parked_at is not None).session if entries else None
 
     def __len__(self) -> int:

@@ -1,0 +1,3 @@
+"""What `python -m benchmarks.orbits` measured, in words."""
+
+WORDS = "…"
