@@ -124,7 +124,7 @@ export class Lab extends Commands {
         theme: this.theme,
         words: hello?.words ?? [],
         labels: hello?.labels ?? [],
-        documents: hello?.documents,
+        documents: this.model.planes.length ? null : hello?.documents, // an object is its own document
         classNames: hello?.class_names ?? [],
         selected: this.memory.selected,
       },
@@ -159,6 +159,7 @@ export class Lab extends Commands {
       this.clock.reset();
       this.buildPanels(data.panels);
       this.openScene();
+      if (this.painter.offScreen) this.root.scrollIntoView({ block: "start" }); // asked for from below, by the form
       for (const [name, value] of Object.entries(data.view ?? {})) this.adopt(name, value);
     }
     this.painter.retheme();

@@ -1,6 +1,6 @@
 // One map: tokens, prototypes, trails and forces of one run on a canvas, at any shown time.
 import { discRadius, arrowLength, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
-import { drawGrid, drawPlane, spanOf, spread } from "./plane.js";
+import { drawGrid, drawLandmarks, drawPlane, spanOf, spread } from "./plane.js";
 import { blit, spriteIndex, strengthLevel } from "./sprites.js";
 import { MAP_UNIT } from "./store.js";
 import { heapOfTokens } from "./text.js";
@@ -136,6 +136,7 @@ export class MapPanel {
     this.shown = { a, b, u, kind };
     if (s.settings.forces && !moving) this.drawForces(s, a, b, u, kind);
     drawDiscs(g, s.theme, this.spots, s.selected, this.heap(s.view.zoom), height);
+    if (plane) drawLandmarks(g, s.theme, plane.landmarks ?? [], spans[kind], toX, toY, width, this.spots);
   }
 
   /** Where all tokens lie when they are closer together than a disc is wide; null otherwise. */
