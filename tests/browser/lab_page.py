@@ -110,11 +110,11 @@ class LabPage:
         raise AssertionError(f"The address is {self.page.url}")
 
     def shown(self, panel: int, name: str) -> float:
-        """ε or T under which the shown frame was computed, as the tag on the map says."""
+        """ε or T under which the shown frame was computed, as the tag on the map says; NaN before there is one."""
         symbol = {"epsilon": "ε", "temperature": "T"}[name]
         tag = self.at(f"panel-{panel}").locator(".step-tag").inner_text()
         parts = dict(part.split(" ") for part in tag.split(" · ")[1:])
-        return float(parts[symbol].replace(",", ""))
+        return float(parts.get(symbol, "nan").replace(",", ""))
 
     def text(self) -> str:
         """All words on the page."""
