@@ -31,7 +31,7 @@ STATUS_WORDS = {
 }
 
 _PAGE_CSS = """
-.block-container, [data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 2rem; max-width: 1560px; }
+.block-container, [data-testid="stMainBlockContainer"] { padding-top: 4.3rem; padding-bottom: 2rem; max-width: 1560px; }
 [data-testid="stMainBlockContainer"] { padding-left: clamp(1rem, 3vw, 3rem); padding-right: clamp(1rem, 3vw, 3rem); }
 .ddcl-watch { font-size: 1.05rem; line-height: 1.5; max-width: 105ch; min-height: 3em; margin: 0; }
 .ddcl-heading { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem; margin: 0; }

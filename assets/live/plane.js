@@ -5,7 +5,7 @@ import { HOME, scaleOf } from "./viewport.js";
 const LEFT = 46; // px kept free for the words of the axes at zoom 1
 const RIGHT = 16;
 const TOP = 34;
-const FOOT = 42;
+const FOOT = 62;
 
 /**
  * How a plane fills a panel of w by h pixels: [x stretch, y stretch, x shift, y shift] in map units, so that -1..1 on
@@ -79,7 +79,7 @@ export function apart(places, gap) {
 /** What is written on a plane, above its tokens: tick labels at the axes, their titles, rings at the named places. */
 export function drawPlane(g, theme, map, span, toX, toY, width, height) {
   const x0 = Math.max(LEFT - 6, Math.min(toX(span[2] - span[0]), width - 60));
-  const foot = Math.min(height - FOOT + 14, Math.max(toY(span[3] - span[1]), 30) + 12);
+  const foot = Math.min(height - FOOT + 12, Math.max(toY(span[3] - span[1]), 30) + 12);
   g.font = `500 11.5px ${theme.font}`;
   g.textBaseline = "middle";
   g.textAlign = "center";
@@ -97,7 +97,7 @@ export function drawPlane(g, theme, map, span, toX, toY, width, height) {
   g.textAlign = "left";
   written(g, theme, `↑ ${map.y.label}`, x0 + 8, 40, theme.ink);
   g.textAlign = "right";
-  written(g, theme, `${map.x.label} →`, width - 10, Math.max(50, foot - 19), theme.ink);
+  written(g, theme, `${map.x.label} →`, width - 10, foot + 15, theme.ink);
   for (const [width, color] of [[3.5, alpha(theme.ground, 0.85)], [1.5, theme.ink]]) {
     [g.lineWidth, g.strokeStyle] = [width, color];
     for (const [, u, v] of map.landmarks ?? []) ring(g, toX(u * span[0] + span[2]), toY(v * span[1] + span[3]));

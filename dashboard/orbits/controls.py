@@ -57,7 +57,7 @@ def _slide(label: str, options: tuple[Any, ...], value: Any, key: str, form: str
 
 
 def _own_catalogue(state: OrbitState, shown: OrbitState, begin: Begin) -> None:
-    name = "Another catalogue" if state.own else "Load a catalogue"
+    name = "Other catalogue" if state.own else "Own catalogue"
     with st.popover(name, icon=":material/upload_file:", width="stretch"):
         st.markdown(
             "A file of your own: two-line elements with or without names (TLE, 3LE), or GP data as CSV or JSON. It stays "

@@ -80,7 +80,7 @@ def _globe(go: object, color: str) -> object:
     return go.Surface(
         x=x.round(3), y=y.round(3), z=z.round(3), surfacecolor=np.full_like(x, _HALF), cmin=0, cmax=1,
         colorscale=[[0, color], [1, color]], showscale=False, hoverinfo="skip", name="Earth",
-        lighting={"ambient": 0.75, "diffuse": 0.5, "specular": 0.05},
+        lighting={"ambient": 1.0, "diffuse": 0.0, "specular": 0.0},
     )  # fmt: skip
 
 

@@ -122,9 +122,8 @@ def _regimes(look: looks.Look, side: int) -> None:
     s = look.sides[side]
     idle = [k + 1 for k in np.flatnonzero(counts.sum(axis=0) == 0)]
     words = f"Prototypes that lead for nothing: {', '.join(map(str, idle))}. " if idle else ""
-    for group in s.together():
-        named = ", ".join(str(k + 1) for k in group)
-        words += f"Prototypes {named} stand on one spot and share their objects; which of them leads is chance. "
+    spots = "; ".join(", ".join(str(k + 1) for k in group) for group in s.together())
+    words += f"On one spot, sharing their objects, so that which of them leads is chance: {spots}. " if spots else ""
     st.html(
         f'<p class="orb-note">{words}An object follows the prototype with its largest share; at T = {s.temperature:g} the '
         f"median of that share is {100 * float(np.median(s.strength)):.0f} %.</p>"

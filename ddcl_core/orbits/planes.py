@@ -12,8 +12,8 @@ LOWEST, HIGHEST = 200.0, 100_000.0
 """km; ends of the axis of semi-major axes over the ground. What lies beyond stands at the end."""
 ROUNDEST = 1e-5
 """The smallest eccentricity that the logarithmic axis shows; element sets have seven digits."""
-TOP_INCLINATION = 150.0
-"""Degrees at the top of the axis; nothing catalogued flies more steeply retrograde."""
+TOP_INCLINATION = 130.0
+"""Degrees at the top of the axis; the few objects that fly more steeply retrograde stand there."""
 
 _ALTITUDES = (
     (300, "300"), (500, "500"), (1_000, "1,000"), (2_000, "2,000"), (5_000, "5,000"), (10_000, "10,000"),
@@ -29,7 +29,7 @@ _PLACES = (
     ("GEO belt", 35_786, 3e-4, 0.05),
     ("Molniya", 20_182, 0.70, 63.4),
 )
-_SHELLS = (("Starlink, polar", 560, 97.6), ("Starlink", 570, 70.0), ("Sun-synchronous", 800, 98.6))
+_SHELLS = (("Starlink 70°", 570, 70.0), ("Sun-synchronous", 800, 98.6))
 
 
 def along_altitude(kilometres: np.ndarray | float) -> np.ndarray:
@@ -65,7 +65,7 @@ def orbit_planes(catalogue: Catalogue) -> tuple[Plane, Plane]:
         tuple(Landmark(n, float(along_altitude(h)), float(along_eccentricity(e))) for n, h, e, _ in _PLACES),
         np.stack([x, along_eccentricity(catalogue.eccentricity)], axis=1),
     )  # fmt: skip
-    marks = [(name, h, i) for name, h, _, i in _PLACES] + list(_SHELLS)
+    marks = [(name + " 53°" if name == "Starlink" else name, h, i) for name, h, _, i in _PLACES] + list(_SHELLS)
     tilt = Plane(
         "tilt", "size × tilt", "Orbits over the equator lie at the foot, over the poles at 90 degrees.",
         label, "inclination, degrees", ticks,
