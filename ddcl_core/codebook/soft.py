@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
@@ -15,7 +14,7 @@ from ddcl_core.distances import check_temperature
 from ddcl_core.errors import InputError
 
 _CACHE = 2**17  # scores that stay in a CPU core's cache
-_LOWEST = -46.0  # smaller exponents count as q = 0: denormal numbers make every product a hundred times slower
+_LOWEST = -46.0  # q stays above 1e-20: products with denormal numbers are a hundred times slower
 
 
 class SoftCodebook(Codebook):
@@ -136,5 +135,4 @@ def _exponentials(scaled: Tensor, table: Tensor, out: Tensor | None = None) -> t
     scores = torch.mm(scaled, table.mT, out=out)
     top, where = scores.max(-1)
     e = scores.sub_(top[:, None]).clamp_(min=_LOWEST).exp_()
-    torch.threshold_(e, 1.01 * math.exp(_LOWEST), 0.0)
     return e, e.sum(-1), top, where
