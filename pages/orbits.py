@@ -50,7 +50,7 @@ def show() -> None:
     st.html(page_css() + f"<style>{TABLE_CSS}</style>")
     st.html(heading("Orbits", "Satellites and debris in four regimes, two of them rare. Who keeps the rare ones?"))
     state = _state()
-    shown = st.session_state.get("orbits_shown", state)
+    shown = st.session_state.get("orbit_shown", state)
     _example(state, shown)
     panels, token = _scene(state)
     population_row(state, shown, panels, _begin)
@@ -65,7 +65,7 @@ def show() -> None:
         },
     )  # fmt: skip
     shown = settle(state, panels, view if view and view.get("scene") == token else None)
-    st.session_state.orbits_shown = shown
+    st.session_state.orbit_shown = shown
     st.query_params.from_dict(to_query(shown))
     st.html('<h2 class="orb-heading">Look at the clusters</h2>')
     watch(token)
@@ -83,25 +83,25 @@ def show() -> None:
 
 def _state() -> OrbitState:
     """The state of this tab: from the link when the page opens, afterwards from the page itself."""
-    if "orbits" not in st.session_state:
-        st.session_state.orbits, st.session_state.orbits_problems = from_query(st.query_params.to_dict())
-    for problem in st.session_state.orbits_problems:
+    if "orbit_state" not in st.session_state:
+        st.session_state.orbit_state, st.session_state.orbit_problems = from_query(st.query_params.to_dict())
+    for problem in st.session_state.orbit_problems:
         st.warning(problem)
-    return st.session_state.orbits
+    return st.session_state.orbit_state
 
 
 def _begin(state: OrbitState) -> None:
-    st.session_state.orbits = st.session_state.orbits_shown = state
-    st.session_state.orbits_problems = []
+    st.session_state.orbit_state = st.session_state.orbit_shown = state
+    st.session_state.orbit_problems = []
 
 
 def _chosen(state: OrbitState) -> None:
     """What is looked at below has changed; the runs have not."""
     looked = {name: getattr(state, name) for name in ("side", "prototype", "cloud")}
-    if any(getattr(st.session_state.orbits, name) != value for name, value in looked.items()):
-        st.session_state.orbits = replace(st.session_state.orbits, **looked)
-        st.session_state.orbits_shown = replace(st.session_state.orbits_shown, **looked)
-        st.query_params.from_dict(to_query(st.session_state.orbits_shown))
+    if any(getattr(st.session_state.orbit_state, name) != value for name, value in looked.items()):
+        st.session_state.orbit_state = replace(st.session_state.orbit_state, **looked)
+        st.session_state.orbit_shown = replace(st.session_state.orbit_shown, **looked)
+        st.query_params.from_dict(to_query(st.session_state.orbit_shown))
 
 
 def _example(state: OrbitState, shown: OrbitState) -> None:
@@ -137,9 +137,9 @@ def _scene(state: OrbitState):
         [p.label for p in panels],
         map_kind=state.map or state.preset.map,
         speed=state.preset.steps_per_second,
-        reuse=st.session_state.get("orbits_token"),
+        reuse=st.session_state.get("orbit_token"),
     )
-    st.session_state.orbits_token = token
+    st.session_state.orbit_token = token
     return panels, token
 
 
