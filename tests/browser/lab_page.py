@@ -7,7 +7,7 @@ import os
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, TimeoutError
 
 PATIENCE = float(os.environ.get("DDCL_PATIENCE", "90"))  # seconds; a slow machine is no failure
 LONG = {"example": "synthetic", "map": "pca", "set": json.dumps({"max_steps": 20000})}
@@ -24,8 +24,9 @@ _HASH = """canvas => {
 class LabPage:
     """Wraps a Playwright page. `errors` collects what the console called an error, and uncaught exceptions."""
 
-    def __init__(self, page: Page, url: str) -> None:
+    def __init__(self, page: Page, url: str, path: str = "", key: str = "stability") -> None:
         self.page = page
+        self.path, self.key = path, key  # of the page in the app, and of its live view
         self._url = url
         self.errors: list[str] = []
         page.set_default_timeout(PATIENCE * 1000)
@@ -34,7 +35,7 @@ class LabPage:
 
     def open(self, query: dict[str, str] | None = None, step: int = 1) -> "LabPage":
         """Go to the page that a link names and wait until it shows `step`."""
-        self.page.goto(f"{self._url}/?{urlencode(query or {})}")
+        self.page.goto(f"{self._url}/{self.path}?{urlencode(query or {})}")
         return self.reaches(step)
 
     def at(self, name: str) -> Locator:
@@ -43,19 +44,19 @@ class LabPage:
 
     def count(self, name: str) -> Any:
         """One of the view's counters."""
-        return self.page.evaluate("name => window.__ddcl.stability[name]", name)
+        return self.page.evaluate("([key, name]) => window.__ddcl[key][name]", [self.key, name])
 
     def until(self, condition: str, argument: Any = None, timeout: float = PATIENCE) -> None:
         """Wait until a JavaScript condition over `lab` (the counters), `root` (the view) and `arg` holds."""
         self.page.wait_for_function(
-            "([condition, arg]) => {"
-            " const lab = window.__ddcl?.stability;"
+            "([condition, arg, key]) => {"
+            " const lab = window.__ddcl?.[key];"
             " const find = (node) => node.querySelector('[data-testid=ddcl-live]') ??"
             "   [...node.querySelectorAll('*')].map((n) => n.shadowRoot && find(n.shadowRoot)).find(Boolean);"
             " const root = find(document);"
             " return Boolean(lab && root && new Function('lab', 'root', 'arg', `return ${condition}`)(lab, root, arg));"
             "}",
-            arg=[condition, argument],
+            arg=[condition, argument, self.key],
             timeout=timeout * 1000,
             polling=100,
         )
@@ -95,6 +96,18 @@ class LabPage:
     def set_speed(self, steps_per_second: int) -> None:
         """Choose the pace; 0 is as fast as it can."""
         self.at("speed").select_option(str(steps_per_second))
+
+    def choose(self, label: str, option: str) -> None:
+        """Pick from one of Streamlit's lists; a rerun that comes just then closes the list again."""
+        box, wanted = self.page.get_by_role("combobox", name=label, exact=True), self.page.get_by_role("option", name=option)
+        for _ in range(10):
+            box.click()
+            try:
+                wanted.click(timeout=3000)
+                return
+            except TimeoutError:
+                self.page.keyboard.press("Escape")
+        raise AssertionError(f"{label} does not offer {option}")
 
     def query(self) -> dict[str, str]:
         """What the address says."""

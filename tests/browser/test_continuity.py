@@ -11,15 +11,6 @@ from tests.browser.app_server import AppServer
 from tests.browser.lab_page import LONG, LabPage
 
 
-def test_a_reload_in_mid_run_goes_on(lab: LabPage) -> None:
-    lab.open(LONG, step=12)
-    session, before = lab.count("session"), lab.newest_step()
-    lab.page.reload()
-    lab.reaches(before)
-    assert lab.count("session") == session
-    lab.scrub(2)  # the past came along
-
-
 def test_a_reload_goes_on_after_sliders_and_seed_went_into_the_link(lab: LabPage) -> None:
     lab.open(LONG, step=3)
     lab.at("epsilon-number-0").fill("0.4")
@@ -35,6 +26,7 @@ def test_a_reload_goes_on_after_sliders_and_seed_went_into_the_link(lab: LabPage
     lab.reaches(before)
     assert lab.count("session") == session
     assert lab.at("epsilon-number-0").input_value() == "0.4" and lab.at("seed").input_value() == "8"
+    lab.scrub(2)  # the past came along
 
 
 def test_another_link_in_the_same_tab_is_another_run(lab: LabPage) -> None:

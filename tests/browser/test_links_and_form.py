@@ -55,8 +55,7 @@ def test_what_the_form_cannot_run_gets_a_sentence_while_the_run_goes_on(lab: Lab
     _submit(lab)
     lab.page.get_by_test_id("stAlert").get_by_text("7").first.wait_for()
     lab.page.get_by_label("Attention heads").fill("4")
-    lab.page.get_by_role("combobox", name="Documents", exact=True).click()
-    lab.page.get_by_role("option", name="My own documents").click()
+    lab.choose("Documents", "My own documents")
     _submit(lab)
     lab.page.get_by_text("There are no documents yet").wait_for()
     lab.at("ddcl-live").evaluate("root => root.scrollIntoView()")  # out of sight it does not draw
