@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,7 +41,8 @@ def watch(token: str) -> None:
     seen = st.session_state.orbit_look[2] if look is not None else -1
     words, press = st.columns([4, 1.4], vertical_alignment="center")
     with press:
-        asked = st.button("Look at the clusters now", key="orbit-look", width="stretch", disabled=now.state == "waiting")
+        waiting = now.state == "waiting"
+        asked = st.button("Look at the clusters now", key="orbit-look", width="stretch", disabled=waiting)
     rested = now.state == "resting" and now.step >= 0 and now.step != seen
     started = now.state == "training" and now.step >= FIRST_LOOK and not FIRST_LOOK <= seen <= now.step
     failed = st.session_state.get("orbit_look_failed")
@@ -53,7 +55,7 @@ def watch(token: str) -> None:
         else:
             st.rerun()
     with words:
-        st.html(f'<p class="orb-note" role="status">{_state_words(now, look, failed)}</p>')
+        st.html(f'<p class="orb-note" role="status">{html.escape(_state_words(now, look, failed))}</p>')
     if look is not None and _peers(look).state in ("done", "error") and not st.session_state.get("orbit_peers_seen"):
         st.session_state.orbit_peers_seen = True
         st.rerun()
@@ -63,7 +65,8 @@ def _state_words(now: looks.Pulse, look: looks.Look | None, failed: tuple[float,
     if failed is not None:
         return failed[1]
     if look is None:
-        later = "as soon as the runs have begun" if now.state == "waiting" else f"at step {FIRST_LOOK}, and again when the runs rest"
+        later = f"at step {FIRST_LOOK}, and again when the runs rest"
+        later = "as soon as the runs have begun" if now.state == "waiting" else later
         return f"The tables appear {later}."
     what = f"Below: step {look.step}, all {len(look.catalogue):,} objects."
     if now.state == "training" and now.step > look.step:
@@ -87,7 +90,9 @@ def results(token: str, state: OrbitState, keep: Keep) -> None:
         required=True, key=f"orbit-side-{token}",
     )  # fmt: skip
     state = replace(state, side=int(chosen or 0))
-    tabs = st.tabs(["Prototypes and regimes", "One prototype", "Debris clouds", "Far from every prototype", "Other methods"])
+    tabs = st.tabs(
+        ["Prototypes and regimes", "One prototype", "Debris clouds", "Far from every prototype", "Other methods"]
+    )
     with tabs[0]:
         _regimes(look, state.side)
     with tabs[1]:
@@ -140,7 +145,7 @@ def _prototype(look: looks.Look, state: OrbitState, token: str) -> OrbitState:
         format_func=lambda n: f"Prototype {n + 1} ({sizes[n]:,} objects)",
     )  # fmt: skip
     places = s.members(k)
-    st.html(f'<p class="orb-note">{looks.profile(look, state.side, k)}</p>')
+    st.html(f'<p class="orb-note">{html.escape(looks.profile(look, state.side, k))}</p>')
     drawn = chosen_orbits(places)
     globe, table = st.columns([1, 1.15], gap="medium")
     with globe:
@@ -150,7 +155,7 @@ def _prototype(look: looks.Look, state: OrbitState, token: str) -> OrbitState:
             alt=alt_text(look.catalogue, drawn, k, len(places)), config={"displayModeBar": False},
         )  # fmt: skip
         some = f"{len(drawn)} of {len(places):,} orbits, evenly chosen" if len(places) > MOST_ORBITS else "Every orbit of it"
-        st.caption(f"{some}, to scale; drag to turn. Ellipses of the mean elements; the node and perigee are as in the catalogue.")
+        st.caption(f"{some}, to scale; drag to turn. Ellipses of the mean elements, turned as the catalogue says.")
     with table:
         shown = places[:LISTED]
         rows = columns(look.catalogue, shown)

@@ -142,7 +142,8 @@ def from_query(query: Mapping[str, str]) -> tuple[OrbitState, list[str]]:
             if value is not None and low <= value <= high:
                 state = _keep(state, replace(state, **{name: value}), problems)
             else:
-                problems.append(f"The link's {short} {_short(query[short])} is not a number from {low:g} to {high:g}; left out.")
+                said = f"{short} {_short(query[short])}"
+                problems.append(f"The link's {said} is not a number from {low:g} to {high:g}; left out.")
     for name, allowed in (("map", MAPS), ("colour", COLOURS)):
         if query.get(name) in allowed:
             state = replace(state, **{name: query[name]})

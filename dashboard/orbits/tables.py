@@ -12,8 +12,8 @@ _HEAT = "0, 114, 178"  # the palette's blue, see-through: the ground's ink stays
 TABLE_CSS = """
 .orb-scroll { overflow-x: auto; }
 .orb { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; width: 100%; }
-.orb caption { text-align: left; font-size: 0.9rem; opacity: 0.85; padding: 0 0 0.5rem; caption-side: top; }
-.orb th, .orb td { padding: 0.32rem 0.55rem; border-bottom: 1px solid rgba(128, 128, 128, 0.22); text-align: right; white-space: nowrap; }
+.orb th, .orb td { padding: 0.32rem 0.55rem; text-align: right; white-space: nowrap; }
+.orb th, .orb td { border-bottom: 1px solid rgba(128, 128, 128, 0.22); }
 .orb th:first-child { text-align: left; position: sticky; left: 0; }
 .orb thead th { font-weight: 600; vertical-align: bottom; }
 .orb td small { opacity: 0.8; margin-left: 0.35em; }
@@ -72,6 +72,7 @@ def _score_cell(value: float) -> str:
 
 def _table(caption: str, head: str, body: Sequence[str]) -> str:
     return (
-        f'<div class="orb-scroll" tabindex="0" role="region" aria-label="{html.escape(caption[:80])}"><table class="orb">'
-        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        f'<p class="orb-note">{html.escape(caption)}</p>'
+        f'<div class="orb-scroll" tabindex="0" role="region" aria-label="Table"><table class="orb" '
+        f'aria-label="{html.escape(caption)}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
     )
