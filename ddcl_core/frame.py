@@ -84,10 +84,10 @@ class Frame:
 
 
 def frame_due(step: int, every: int) -> bool:
-    """Whether a frame is captured at `step`; every = 0 thins out: each step to 40, each second to 120, then each fourth.
+    """Whether a frame is captured at `step`; every = 0 thins out: each step to 40, then each second.
 
     Steps decide, never the clock, so that a run's frames do not depend on the machine's speed.
     """
     if every > 0:
         return step % every == 0
-    return step % (1 if step <= 40 else 2 if step <= 120 else 4) == 0
+    return step <= 40 or step % 2 == 0

@@ -206,6 +206,7 @@ class ReferenceMap:
         Both float32; the last column of the targets is 1 and sums the weights.
         """
         out = np.empty((len(offsets), targets.shape[1] - 1), dtype=np.float32)
+        nothing = np.zeros(len(targets), dtype=np.float32)  # numpy compares with a row twice as fast as with a number
         for start in range(0, len(offsets), _CHUNK):
             some = offsets[start : start + _CHUNK]
             kernel = _with_one(some) @ self._products  # (n, L) squared distances less |x|^2, which cancels in a_i - min
@@ -215,7 +216,7 @@ class ReferenceMap:
             kernel -= least[:, None]  # first, so that the nearest landmark has exactly the weight 1 whatever was lost
             kernel *= slope.astype(np.float32)[:, None]
             kernel += 1.0
-            np.maximum(kernel, 0.0, out=kernel)
+            np.maximum(kernel, nothing, out=kernel)
             for _ in range(POWER.bit_length() - 1):  # squaring three times is four times faster than exp
                 np.multiply(kernel, kernel, out=kernel)
             sums = kernel @ targets  # (n, m + 1)

@@ -245,10 +245,10 @@ def test_pace_rounds_end_on_frames_and_controls_hurry_without_racing() -> None:
     pace = Pace(8.0, clock=lambda: now[0])
     assert pace.wait() <= 0 and pace.begin(0, 0, 400) == 2
     assert pace.wait() == 0.0  # a quarter of a second is allowed to be caught up with
-    assert pace.begin(100, 0, 400) == 105 and 0.3 < pace.wait() < 0.7
+    assert pace.begin(100, 5, 400) == 105 and 0.3 < pace.wait() < 0.7
     pace.hurry()
     assert pace.wait() <= 0
-    pace.begin(105, 0, 400)
+    pace.begin(105, 5, 400)
     pace.hurry()
     assert pace.wait() > 0 and pace.begin(398, 0, 400) == 400
     pace.set(0.0)
