@@ -74,8 +74,8 @@ def test_runs_spread_over_workers_and_slices_do_not_matter(engine: Engine) -> No
 
 def test_bad_input_arrives_as_the_sentence_it_is(engine: Engine) -> None:
     async def scenario() -> None:
-        scene = await engine.prepare([CONFIG.with_(data=DataConfig(dim=9), encoder=EncoderConfig(heads=2))])
-        with pytest.raises(InputError, match="heads"):
+        scene = await engine.prepare([CONFIG.with_(data=DataConfig(model="no-such-model", kind="bbc"))])
+        with pytest.raises(InputError, match="no-such-model"):
             await scene.map("pca")
 
     asyncio.run(asyncio.wait_for(scenario(), 60.0))
