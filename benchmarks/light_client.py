@@ -40,6 +40,7 @@ class Viewer:
     key_frames_per_second: float = 0.0
     bytes_per_second: float = 0.0
     last_step: int = -1
+    umap: float | None = None
     control_seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -125,6 +126,8 @@ async def _watch(
             return
         elif header["type"] == "status" and header["state"] == "finished":
             await live.send(json.dumps({"type": "extend", "steps": 400}))
+        elif header["type"] == "map" and header["kind"] == "umap" and header["available"]:
+            viewer.umap = now - began
         elif header["type"] == "frames":
             await live.send(json.dumps({"type": "ack", "n": header["n"]}))
             if viewer.first_frame is None:

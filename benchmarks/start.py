@@ -41,12 +41,12 @@ def _start(browser: object, cache: Path) -> tuple[float, float]:
         while any(before == after for before, after in zip(first, lab.pictures(), strict=True)) or lab.shown_step() < 1:
             lab.page.wait_for_timeout(50)
         moving = time.monotonic() - began
-        if cache_wants_map(cache):
+        if _wants_map(cache):
             lab.until("lab.map === 'umap'", timeout=120.0)  # so that the next start finds it
         lab.page.context.close()
     return answers, moving
 
 
-def cache_wants_map(cache: Path) -> bool:
+def _wants_map(cache: Path) -> bool:
     """Whether no map has been stored yet."""
     return not any("map" in path.name for path in cache.rglob("*.npz"))

@@ -1,7 +1,8 @@
 """Eight viewers of the default example at once, as light clients that speak Streamlit's websocket protocol.
 
-No browser runs. A key-frame is one step for which both panels' frames have arrived. The viewers count from 3 s after
-their first frames on; the app prepares tokens and map meanwhile, as it would for the first visitor.
+No browser runs. A key-frame is one step for which both panels' frames have arrived. The figures with a target count from
+15 s after the first frames on, when the UMAP has arrived, as it has for everybody but the first visitors of a new
+installation; beside them stands what eight get while it is being fitted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks import light_client
 from benchmarks.app import running_app
@@ -17,7 +19,9 @@ from benchmarks.table import Row, load
 from dashboard.presets import PRESETS
 
 VIEWERS = 8
-SECONDS = 20.0
+WARM, SECONDS = 15.0, 25.0
+FITTING_SECONDS = 8.0
+MAP_PATIENCE = 120.0
 
 
 def measure() -> list[Row]:
@@ -27,14 +31,16 @@ def measure() -> list[Row]:
     with tempfile.TemporaryDirectory() as cache, running_app(Path(cache)) as app:
         app.wait()
         port = int(app.url.rsplit(":", 1)[1])
-        _once_prepared(port)
+        asyncio.run(light_client.measure(port, 1, 1.0, warm=0.0))  # the tokens are prepared
+        fitting = _checked(asyncio.run(light_client.measure(port, VIEWERS, FITTING_SECONDS, warm=2.0)))
+        umap_is_late = all(viewer["umap"] is None for viewer in fitting["each"])
+        fitting_load = load()
+        _wait_for_map(port)
         page = psutil.Process(app.process.pid)
         began, cpu, workers = time.monotonic(), sum(page.cpu_times()[:2]), app.cpu_seconds()
-        seen = asyncio.run(light_client.measure(port, VIEWERS, SECONDS))
+        seen = _checked(asyncio.run(light_client.measure(port, VIEWERS, SECONDS, warm=WARM)))
         passed = time.monotonic() - began
         cpu, workers = sum(page.cpu_times()[:2]) - cpu, app.cpu_seconds() - workers
-    if seen["errors"]:
-        raise RuntimeError(seen["errors"][0])
     slowest, fastest = seen["slowest"], seen["fastest"]
     share = slowest / fastest if fastest else 0.0
     steps = sorted(viewer["last_step"] for viewer in seen["each"])
@@ -43,15 +49,31 @@ def measure() -> list[Row]:
         f"steps {steps[0]} to {steps[-1]}"
     )
     megabytes = sum(viewer["bytes_per_second"] for viewer in seen["each"]) / 1e6
-    return [
+    rows = [
         Row(f"{VIEWERS} viewers: key-frames a second, slowest", f"{slowest:.2f}", how, "at least 2", slowest >= 2, load()),
         Row("the same, mean and fastest", f"{seen['mean']:.2f} and {fastest:.2f}", how, load=load()),
         Row("slowest over fastest", f"{share:.2f}", how, "at least 0.5", share >= 0.5, load()),
         Row("CPU of the page process and of the training workers, cores", f"{cpu / passed:.2f} and {workers / passed:.2f}",
             f"mean over {passed:.0f} s; {megabytes:.2f} MB/s to all viewers together", load=load()),
     ]  # fmt: skip
+    if umap_is_late:
+        words = f"{fitting['slowest']:.2f} to {fitting['fastest']:.2f}"
+        how = f"the same, {FITTING_SECONDS:.0f} s, with an empty folder of maps; the fit takes part of the cores"
+        rows.append(Row("key-frames a second while the UMAP is being fitted", words, how, load=fitting_load))
+    return rows
 
 
-def _once_prepared(port: int) -> None:
-    """One viewer for a moment, so that the eight do not measure how tokens are prepared."""
-    asyncio.run(light_client.measure(port, 1, 1.0, warm=0.0))
+def _checked(seen: dict[str, Any]) -> dict[str, Any]:
+    if seen["errors"]:
+        raise RuntimeError(seen["errors"][0])
+    return seen
+
+
+def _wait_for_map(port: int) -> None:
+    """Look in now and then until the UMAP is there."""
+    deadline = time.monotonic() + MAP_PATIENCE
+    while time.monotonic() < deadline:
+        if _checked(asyncio.run(light_client.measure(port, 1, 2.0, warm=0.0)))["each"][0]["umap"] is not None:
+            return
+        time.sleep(1.0)
+    raise RuntimeError(f"The UMAP was not ready within {MAP_PATIENCE:.0f} s.")
