@@ -29,7 +29,7 @@ def chromium() -> Iterator[object]:
 
     path = find_chromium()
     if path is None:
-        raise RuntimeError("There is no Chromium; `python tests/browser/find_chromium.py --install` says how to get one.")
+        raise RuntimeError("There is no Chromium; `python tests/browser/find_chromium.py --install` gets one.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import statistics
 import tempfile
-import time
 from pathlib import Path
 
 from benchmarks.app import chromium, new_tab, running_app
 from benchmarks.table import Row, load
 from dashboard.presets import PRESETS
+from tests.browser.app_server import AppServer
+from tests.browser.lab_page import LabPage
 
 WATCHED_SECONDS = 15.0
 CHANGES = 16
@@ -33,19 +34,25 @@ def measure() -> list[Row]:
     return rows
 
 
-def _watched(lab, app) -> list[Row]:
+def _watched(lab: LabPage, app: AppServer) -> list[Row]:
     import psutil
 
-    read = "() => { const c = window.__ddcl.stability; return [performance.now() / 1e3, c.framesDrawn, c.longTaskMs, c.drawMs, c.lastStep, c.bytes]; }"
+    read = """() => {
+      const c = window.__ddcl.stability;
+      return [performance.now() / 1e3, c.framesDrawn, c.longTaskMs, c.drawMs, c.lastStep];
+    }"""
     page = psutil.Process(app.process.pid)
     cpu, workers = sum(page.cpu_times()[:2]), app.cpu_seconds()
     first = lab.page.evaluate(read)
     lab.page.wait_for_timeout(1000 * WATCHED_SECONDS)
     last = lab.page.evaluate(read)
     cpu, workers = sum(page.cpu_times()[:2]) - cpu, app.cpu_seconds() - workers
-    seconds, frames, long_ms, draw_ms, steps, _ = (b - a for a, b in zip(first, last))
+    seconds, frames, long_ms, draw_ms, steps = (b - a for a, b in zip(first, last, strict=True))
     speed = PRESETS[0].steps_per_second
-    how = f"{PRESETS[0].title}, seed {PRESETS[0].pairs[0].left.config.seed}, 1400 x 1000 pixels, {seconds:.0f} s at {speed:g} steps a second asked for, {steps / seconds:.1f} made"
+    how = (
+        f"{PRESETS[0].title}, seed {PRESETS[0].pairs[0].left.config.seed}, 1400 x 1000 pixels, {seconds:.0f} s; "
+        f"{speed:g} steps a second asked for, {steps / seconds:.1f} made"
+    )
     return [
         Row("frames shown a second, two panels of 1500 tokens", f"{frames / seconds:.1f}", how, "at least 30",
             frames / seconds >= 30, load()),
@@ -56,7 +63,7 @@ def _watched(lab, app) -> list[Row]:
     ]  # fmt: skip
 
 
-def _sliders(lab) -> list[Row]:
+def _sliders(lab: LabPage) -> list[Row]:
     for change in range(CHANGES):
         panel = change % 2
         field = lab.at(f"epsilon-number-{panel}")
@@ -69,7 +76,7 @@ def _sliders(lab) -> list[Row]:
     median = statistics.median(shown)
     how = f"{len(shown)} changes of ε, panels in turn, 0.4 to 0.7 s apart; slowest {shown[-1]:.2f} s"
     return [
-        Row("slider to the first frame computed under it, median", f"{median:.2f} s", how, "at most 0.5 s", median <= 0.5,
-            load()),
+        Row("slider to the first frame computed under it, median", f"{median:.2f} s", how, "at most 0.5 s",
+            median <= 0.5, load()),
         Row("of that until the frame has arrived, median", f"{statistics.median(received):.2f} s", how, load=load()),
     ]  # fmt: skip

@@ -60,7 +60,8 @@ def measure() -> list[Row]:
         for name, words in (("frames", "TrainingRun"), ("worker", "worker's whole path")):
             lost = 1 - base / sum(spent[name][turns])
             wanted = {"target": f"at most {TARGET:.0%}", "holds": lost <= TARGET} if turns == slice(None) else {}
-            rows.append(Row(f"steps a second lost to frames, {words}, {what}", f"{lost:.1%}", said, load=load(), **wanted))
+            named = f"steps a second lost to frames, {words}, {what}"
+            rows.append(Row(named, f"{lost:.1%}", said, load=load(), **wanted))
     return rows
 
 

@@ -114,11 +114,10 @@ def _losses() -> list[Row]:
     rows = []
     for k in (8, 64):
         spent = _times(_loss_arms(N, k), 16)
-        how = f"z ({N}, {D}), K = {k}, T = 2, all four losses; {1e3 * spent['ours']:.1f} against {1e3 * spent['broadcast']:.1f} ms"
-        rows.append(
-            Row(f"quantization_losses over one broadcast, time, K = {k}", f"{spent['ours'] / spent['broadcast']:.2f} x", how,
-                load=load())
-        )  # fmt: skip
+        milli = {name: 1e3 * seconds for name, seconds in spent.items()}
+        how = f"z ({N}, {D}), K = {k}, T = 2, all losses; {milli['ours']:.1f} against {milli['broadcast']:.1f} ms"
+        ratio = f"{milli['ours'] / milli['broadcast']:.2f} x"
+        rows.append(Row(f"quantization_losses over one broadcast, time, K = {k}", ratio, how, load=load()))
     return rows
 
 
@@ -128,10 +127,10 @@ def _scaling() -> list[Row]:
     for name, values in sizes.items():
         arms = {str(v): _loss_arms(v if name == "N" else N, v if name == "K" else 16)["ours"] for v in values}
         spent = list(_times(arms, 8).values())
-        factors = [b / a for a, b in zip(spent, spent[1:])]
+        factors = ", ".join(f"{b / a:.2f}" for a, b in zip(spent, spent[1:]))
         words = "number of tokens" if name == "N" else "number of prototypes"
         how = f"{name} = {', '.join(map(str, values))}: {', '.join(f'{1e3 * s:.1f}' for s in spent)} ms"
-        rows.append(Row(f"factor of time for twice the {words}", ", ".join(f"{f:.2f}" for f in factors), how, load=load()))
+        rows.append(Row(f"factor of time for twice the {words}", factors, how, load=load()))
     return rows
 
 
@@ -139,11 +138,12 @@ def _memory() -> list[Row]:
     """Peak memory of each implementation in a process of its own, less that of one which makes the inputs only."""
     peaks = {}
     for arm in ("nothing", "ours", "broadcast"):
-        done = subprocess.run([sys.executable, "-m", "benchmarks.peers", arm], capture_output=True, text=True, check=True)
-        peaks[arm] = float(done.stdout)
+        command = [sys.executable, "-m", "benchmarks.peers", arm]
+        peaks[arm] = float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     ours, broadcast = (peaks[arm] - peaks["nothing"] for arm in ("ours", "broadcast"))
     how = f"z (65536, {D}), K = 64, forward and backward, peak resident set in a process of its own"
-    return [Row("quantization_losses and one broadcast, memory", f"{ours:.0f} and {broadcast:.0f} MB", how, load=load())]
+    figure = f"{ours:.0f} and {broadcast:.0f} MB"
+    return [Row("quantization_losses and one broadcast, memory", figure, how, load=load())]
 
 
 def _alone(arm: str) -> None:

@@ -1,7 +1,7 @@
 """Eight viewers of the default example at once, as light clients that speak Streamlit's websocket protocol.
 
-No browser runs. A key-frame is one step for which both panels' frames have arrived. The figures with a target count from
-15 s after the first frames on, when the UMAP has arrived, as it has for everybody but the first visitors of a new
+No browser runs. A key-frame is one step for which both panels' frames have arrived. The figures with a target count
+from 15 s after the first frames on, when the UMAP has arrived, as it has for everybody but the first visitors of a new
 installation; beside them stands what eight get while it is being fitted.
 """
 
@@ -50,10 +50,12 @@ def measure() -> list[Row]:
     )
     megabytes = sum(viewer["bytes_per_second"] for viewer in seen["each"]) / 1e6
     rows = [
-        Row(f"{VIEWERS} viewers: key-frames a second, slowest", f"{slowest:.2f}", how, "at least 2", slowest >= 2, load()),
+        Row(f"{VIEWERS} viewers: key-frames a second, slowest", f"{slowest:.2f}", how, "at least 2", slowest >= 2,
+            load()),
         Row("the same, mean and fastest", f"{seen['mean']:.2f} and {fastest:.2f}", how, load=load()),
         Row("slowest over fastest", f"{share:.2f}", how, "at least 0.5", share >= 0.5, load()),
-        Row("CPU of the page process and of the training workers, cores", f"{cpu / passed:.2f} and {workers / passed:.2f}",
+        Row("CPU of the page process and of the training workers, cores",
+            f"{cpu / passed:.2f} and {workers / passed:.2f}",
             f"mean over {passed:.0f} s; {megabytes:.2f} MB/s to all viewers together", load=load()),
     ]  # fmt: skip
     if umap_is_late:

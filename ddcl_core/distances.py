@@ -21,8 +21,8 @@ from ddcl_core.errors import InputError
 
 CHUNK_ELEMENTS = {"cpu": 2**18}
 """Most differences z_n - p_k (numbers, N*K*d) held at a time on a kind of device. On a CPU 1 MB in float32 stays in a
-core's cache: the losses forward and backward took 33 ms with it and 116 ms with 16 MB at (N, d, K) = (16384, 32, 16), and
-3.9 and 4.9 ms at (1536, 32, 8)."""
+core's cache: forward and backward the losses took 33 ms with it and 116 ms with 16 MB at (N, d, K) = (16384, 32, 16),
+and 3.9 and 4.9 ms at (1536, 32, 8)."""
 OTHER_CHUNK_ELEMENTS = 2**22
 """The same elsewhere, where many launches of small kernels cost more than memory traffic (not measured)."""
 
