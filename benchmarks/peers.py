@@ -78,7 +78,7 @@ def _readouts() -> list[Row]:
         Row("DDCLAttention over CLS attention pooling, time", f"{spent['ddcl'] / spent['cls']:.2f} x",
             f"{how}; {milli['ddcl']:.1f} against {milli['cls']:.1f} ms", load=load()),
         Row("DDCLAttention with 4 heads over CLS attention pooling, time", f"{spent['ddcl4'] / spent['cls']:.2f} x",
-            f"{how} a head; {milli['ddcl4']:.1f} ms", load=load()),
+            f"{how}; {K} prototypes a head; {milli['ddcl4']:.1f} ms", load=load()),
         Row("DDCLAttention over mean pooling, time", f"{spent['ddcl'] / spent['mean']:.0f} x",
             f"{how}; mean pooling {milli['mean']:.2f} ms, and no prototypes", load=load()),
     ]  # fmt: skip

@@ -60,7 +60,10 @@ def measure() -> list[Row]:
     ]  # fmt: skip
     if umap_is_late:
         words = f"{fitting['slowest']:.2f} to {fitting['fastest']:.2f}"
-        how = f"the same, {FITTING_SECONDS:.0f} s, with an empty folder of maps; the fit takes part of the cores"
+        how = (
+            f"the same, {FITTING_SECONDS:.0f} s, with an empty folder of maps; not to be compared, since steps to 40 have "
+            "a frame each"
+        )
         rows.append(Row("key-frames a second while the UMAP is being fitted", words, how, load=fitting_load))
     return rows
 
