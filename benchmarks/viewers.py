@@ -61,8 +61,8 @@ def measure() -> list[Row]:
     if umap_is_late:
         words = f"{fitting['slowest']:.2f} to {fitting['fastest']:.2f}"
         how = (
-            f"the same, {FITTING_SECONDS:.0f} s, with an empty folder of maps; not to be compared, since steps to 40 have "
-            "a frame each"
+            f"the same, {FITTING_SECONDS:.0f} s, with an empty folder of maps; not to be compared, since steps to 40 "
+            "have a frame each"
         )
         rows.append(Row("key-frames a second while the UMAP is being fitted", words, how, load=fitting_load))
     return rows
