@@ -46,9 +46,20 @@ class Viewer:
 
 
 async def view(
-    number: int, port: int, base: str, seconds: float, warm: float, speed: float | None, controls: bool, tag: str = ""
+    number: int,
+    port: int,
+    base: str,
+    seconds: float,
+    warm: float,
+    speed: float | None,
+    controls: bool,
+    tag: str = "",
+    name: str = "",
 ) -> Viewer:
-    """One viewer for `warm + seconds`; counts in the last `seconds`, from the first frame on."""
+    """One viewer for `warm + seconds`; counts in the last `seconds`, from the first frame on.
+
+    name, tag: the page's path ('' for the main one) and the query of a link to it.
+    """
     viewer = Viewer(number)
     origin = f"http://127.0.0.1:{port}"
     root = f"ws://127.0.0.1:{port}{base}"
@@ -58,7 +69,7 @@ async def view(
             async with websockets.connect(
                 f"{root}/_stcore/stream", subprotocols=["streamlit"], origin=origin, max_size=None
             ) as page:
-                token = await _token(page, tag)
+                token = await _token(page, tag, name)
                 reading = asyncio.create_task(_keep_page(page))
                 try:
                     async with websockets.connect(f"{root}/ddcl/live", origin=origin, max_size=None) as live:
@@ -70,9 +81,9 @@ async def view(
     return viewer
 
 
-async def _token(page: Any, tag: str) -> str:
+async def _token(page: Any, tag: str, name: str) -> str:
     """Run the page once and read the scene's token out of what it shows."""
-    await page.send(_rerun(auto=False, query=tag))
+    await page.send(_rerun(auto=False, query=tag, page=name))
     async for message in page:
         found = _TOKEN.search(message if isinstance(message, bytes) else message.encode())
         if found:
@@ -95,9 +106,10 @@ async def _keep_page(page: Any) -> None:
         reader.cancel()
 
 
-def _rerun(auto: bool, query: str = "") -> bytes:
+def _rerun(auto: bool, query: str = "", page: str = "") -> bytes:
     message = BackMsg()
     message.rerun_script.query_string = query
+    message.rerun_script.page_name = page
     message.rerun_script.is_auto_rerun = auto
     return message.SerializeToString()
 
@@ -156,7 +168,7 @@ async def _watch(
 
 async def measure(port: int, viewers: int, seconds: float, **options: Any) -> dict[str, Any]:
     """All viewers at once; a summary and each one's figures."""
-    options = {"base": "", "warm": 3.0, "speed": None, "controls": False, "tag": ""} | options
+    options = {"base": "", "warm": 3.0, "speed": None, "controls": False, "tag": "", "name": ""} | options
     seen = await asyncio.gather(*(view(i, port, seconds=seconds, **options) for i in range(viewers)))
     rates = [v.key_frames_per_second for v in seen]
     controls = [s for v in seen for s in v.control_seconds]
