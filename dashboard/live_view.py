@@ -59,6 +59,7 @@ def payload(
     key: str,
     view: Mapping[str, Any] | None = None,
     base: str = "",
+    extension: str = "",
 ) -> dict[str, Any]:
     """What the component receives; a pure function, so that tests need no browser.
 
@@ -68,6 +69,8 @@ def payload(
         raise InputError("The live view has no scene token; register the scene first and pass its token.")
     if not 1 <= len(panels) <= 2:
         raise InputError(f"The live view shows one or two panels, not {len(panels)}; leave some out.")
+    if extension and not (ASSETS / f"{extension}.js").is_file():
+        raise InputError(f"The live view has no extension {extension!r}; put it into assets/live as {extension}.js.")
     unknown = sorted(set(view or {}) - set(_VIEW_SETTINGS))
     if unknown:
         raise InputError(f"The live view has no setting {unknown[0]!r}; it knows {', '.join(_VIEW_SETTINGS)}.")
@@ -79,6 +82,7 @@ def payload(
         "view": {name: value for name, value in (view or {}).items() if value is not None},
         "version": assets_version(),
         "base": f"/{path}" if path else "",
+        "extension": extension,
     }
 
 
@@ -104,6 +108,7 @@ def live_view(
     *,
     key: str,
     view: Mapping[str, Any] | None = None,
+    extension: str = "",
     on_view_change: Any = None,
 ) -> dict[str, Any] | None:
     """Show a scene live and return what the person settled on, or None before they touched anything.
@@ -114,10 +119,11 @@ def live_view(
     key: identity of the component on the page; zoom and selection are remembered under it.
     view: starting values of `color` ("class" | "prototype"), `map` ("umap" | "pca"), `forces`, `trails`, `speed` (steps
         a second, 0 for as fast as it can) and `seed`, taken up when a scene opens; what is left out stays as it was.
+    extension: name of a module of `assets/live` that adds what this kind of run shows besides the maps.
     Returns {"scene", "panels": [{"epsilon", "temperature"}, ...], "seed", "map", "color", "forces", "trails", "speed"},
     reported 300 ms after a control was let go of, for the link.
     """
-    data = payload(scene_token, panels, key, view, st.get_option("server.baseUrlPath") or "")
+    data = payload(scene_token, panels, key, view, st.get_option("server.baseUrlPath") or "", extension)
     callback = on_view_change or _nothing
     result = _component()(data=data, key=key, on_view_change=callback)
     return getattr(result, "view", None)

@@ -3,13 +3,16 @@ import { h, rich } from "./dom.js";
 import { CHARTS } from "./text.js";
 
 export class Chart {
-  constructor(kind) {
-    this.kind = kind;
-    this.title = h("h4", {}, ...rich(CHARTS[kind].title));
+  /** spec: {kind, title, hint, ...} of an extension's chart, or the kind of one of the lab's own. */
+  constructor(spec) {
+    const own = typeof spec === "string";
+    const kind = own ? spec : spec.kind;
+    Object.assign(this, { kind, spec: own ? { kind, ...CHARTS[kind] } : spec, custom: !own });
+    this.title = h("h4", {}, ...rich(this.spec.title));
     this.values = h("div", { class: "chart-values" });
     this.canvas = h("canvas", { role: "img" });
     this.veils = [0, 1].map(() => h("div", { class: "veil", hidden: true }));
-    this.hint = h("p", { class: "hint" }, ...rich(CHARTS[kind].hint));
+    this.hint = h("p", { class: "hint" }, ...rich(this.spec.hint));
     this.head = h("div", { class: "chart-head" }, this.title);
     this.node = h(
       "section",

@@ -29,8 +29,9 @@ export function range(histories, columns, from = -1) {
 }
 
 export class Curves {
-  constructor(onFree) {
-    this.charts = KINDS.map((kind) => new Chart(kind));
+  /** specs: of an extension's charts instead of the lab's own: names of those, or {kind, title, hint, lines, ...}. */
+  constructor(onFree, specs = KINDS) {
+    this.charts = specs.map((spec) => new Chart(spec));
     this.node = h("div", { class: "charts", "data-testid": "charts" }, ...this.charts.map((c) => c.node));
     this.free = "F_tilde";
     this.turn = 0;
@@ -39,9 +40,14 @@ export class Curves {
       { class: "mini", type: "button", "data-testid": "toggle-free", onclick: () => this.swap(onFree) },
       "show F",
     );
-    this.charts[1].head.append(this.toggle);
+    this.at("free")?.head.append(this.toggle);
     this.ghostNote = h("span", { class: "ghost-note" }, "");
     this.charts[0].head.append(this.ghostNote);
+  }
+
+  /** The lab's own chart of this kind, where there is one. */
+  at(kind) {
+    return this.charts.find((chart) => chart.kind === kind && !chart.custom);
   }
 
   swap(onFree) {
@@ -51,7 +57,8 @@ export class Curves {
 
   setFree(name) {
     this.free = name;
-    const chart = this.charts[1];
+    const chart = this.at("free");
+    if (!chart) return;
     chart.title.replaceChildren(...rich(name === "F" ? CHARTS.free.other : CHARTS.free.title));
     chart.hint.replaceChildren(...rich(name === "F" ? CHARTS.free.otherHint : CHARTS.free.hint));
     setText(this.toggle, name === "F" ? "show F̃" : "show F");
@@ -86,7 +93,8 @@ export class Curves {
       w: chart.w - MARGIN.left - MARGIN.right,
       h: chart.h - MARGIN.top - MARGIN.bottom,
     };
-    this[chart.kind === "free" ? "paintFree" : chart.kind](chart, s, box);
+    if (chart.custom) this.paintCustom(chart, s, box);
+    else this[chart.kind === "free" ? "paintFree" : chart.kind](chart, s, box);
   }
 
   loss(chart, s, box) {
@@ -138,6 +146,22 @@ export class Curves {
     if (!(high >= low)) [low, high] = [0, 1];
     const pad = Math.max((high - low) * 0.08, Math.abs(high) * 1e-3, 1e-9);
     this.lines(chart, s, box, [{ name: this.free, width: 1.9 }], low - pad, high + pad);
+  }
+
+  /** A chart of an extension: its lines over all panels, between given or found limits. */
+  paintCustom(chart, s, box) {
+    const { lines, low, high, log } = chart.spec;
+    const names = lines.map((line) => line.name);
+    const [least, most] = range([...s.histories, ...s.ghosts], names, log ? -1 : s.steps * SETTLED);
+    const top = high ?? (log ? 10 ** Math.ceil(Math.log10(Math.max(most, 1e-12) * 1.05)) : niceCeil(most));
+    const floor = log ? 10 ** Math.floor(Math.log10(Math.max(least, top * 1e-6) * 0.95)) : Math.min(0, least);
+    const named = lines.map((line) => ({
+      ...line,
+      width: line.width ?? 1.8,
+      color: { ols: s.theme.ols, variance: s.theme.variance, ink: s.theme.ink }[line.color],
+    }));
+    const bottom = low ?? (Number.isFinite(floor) ? floor : log ? 1e-3 : 0);
+    this.lines(chart, s, box, named, bottom, Number.isFinite(top) && top > bottom ? top : bottom + 1, log ?? false);
   }
 
   separation(chart, s, box) {
@@ -227,39 +251,27 @@ export class Curves {
   readout(s, step, scrubbing) {
     const at = (p, name) => s.histories[p].value(Math.max(0, s.histories[p].rowAt(step)), s.histories[p].column(name));
     const each = (write) => s.histories.map((history, p) => (history.count ? write(p) : "–"));
-    this.write(
-      0,
-      s,
-      each((p) => `${format(at(p, "L_q"))} = ${format(at(p, "L_OLS"))} + ${format(at(p, "V"))}`),
-    );
-    this.write(
-      1,
-      s,
-      each(
-        (p) => `${format(at(p, this.free))}${this.free === "F" ? "" : `, ${increases(at(p, "F_tilde_increases"))}`}`,
-      ),
-    );
-    this.write(
-      2,
-      s,
-      each((p) => format(at(p, "weighted_separation"))),
-    );
-    this.write(
-      3,
-      s,
-      each((p) => `${format(at(p, "effective_prototypes"))} of ${s.prototypes}`),
-    );
-    this.write(
-      4,
-      s,
-      each((p) => {
+    const readers = {
+      loss: (p) => `${format(at(p, "L_q"))} = ${format(at(p, "L_OLS"))} + ${format(at(p, "V"))}`,
+      free: (p) =>
+        `${format(at(p, this.free))}${this.free === "F" ? "" : `, ${increases(at(p, "F_tilde_increases"))}`}`,
+      separation: (p) => format(at(p, "weighted_separation")),
+      effective: (p) => `${format(at(p, "effective_prototypes"))} of ${s.prototypes}`,
+      critical: (p) => {
         const [critical, temperature] = [at(p, "critical_temperature"), at(p, "temperature")];
         const note = criticalNote("", critical);
         return note
           ? note.slice(2)
           : `${format(critical)} ${critical < temperature ? "< T" : "> T"} ${format(temperature)}`;
-      }),
-    );
+      },
+    };
+    for (const chart of this.charts) {
+      const { spec } = chart;
+      const custom = spec.read
+        ? (p) => spec.read((name) => at(p, name), format)
+        : (p) => spec.lines.map((line) => format(at(p, line.name))).join(", ");
+      this.write(chart, s, each(chart.custom ? custom : readers[chart.kind]));
+    }
     setText(this.ghostNote, s.ghosts.length ? "faint: the run before" : "");
     for (const chart of this.charts) {
       chart.veils.forEach((veil, i) => {
@@ -273,15 +285,14 @@ export class Curves {
     }
   }
 
-  write(index, s, texts) {
-    const { values, canvas, kind } = this.charts[index];
+  write({ values, canvas, spec }, s, texts) {
     while (values.children.length < texts.length) {
       const p = values.children.length;
       values.append(h("span", { class: `key panel-${p}` }, h("i", { class: "line" }), h("span", {})));
     }
     while (values.children.length > texts.length) values.lastChild.remove();
     texts.forEach((text, p) => setText(values.children[p].lastChild, text));
-    const label = `${CHARTS[kind].title}: ${texts.map((t, p) => `${s.labels[p]} ${t}`).join("; ")}`;
+    const label = `${spec.title}: ${texts.map((t, p) => `${s.labels[p]} ${t}`).join("; ")}`;
     if (canvas.getAttribute("aria-label") !== label) canvas.setAttribute("aria-label", label);
   }
 }

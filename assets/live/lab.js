@@ -19,7 +19,8 @@ import { readTheme } from "./theme.js";
 import { showTooltip } from "./tooltip.js";
 
 export class Lab extends Commands {
-  constructor(parent, data, root, report) {
+  /** Extra: class of an extension (see `assets/live/codebook.js`), or null. */
+  constructor(parent, data, root, report, Extra = null) {
     super();
     Object.assign(this, {
       parent,
@@ -33,6 +34,7 @@ export class Lab extends Commands {
       offScreen: false,
     });
     this.memory = recall(data.key, data.view);
+    this.extension = Extra && new Extra(this);
     this.counters = makeCounters(data.key);
     this.latency = new LatencyWatch(this.counters);
     this.clock = new Clock();
@@ -66,16 +68,18 @@ export class Lab extends Commands {
     });
     this.legend = new Legend((k) => this.select(k));
     this.scrub = new Scrub({ scrub: (step) => this.scrubTo(step) });
-    this.curves = new Curves((name) => {
+    const onFree = (name) => {
       settings.free = name;
       this.painter.wake();
-    });
+    };
+    this.curves = new Curves(onFree, this.extension?.charts);
     this.curves.setFree(settings.free);
     this.help = makeHelp();
     const made = makeRoot({
       controls: this.controls.node,
       legend: this.legend.node,
       scrub: this.scrub.node,
+      extra: this.extension?.node,
       charts: this.curves.node,
       help: this.help,
     });
@@ -84,6 +88,7 @@ export class Lab extends Commands {
     this.parent.querySelectorAll?.(".ddcl-wait").forEach((node) => node.remove());
     this.parent.append(this.root);
     this.theme = readTheme(this.root);
+    this.extension?.theme?.(this.theme);
     this.root.classList.toggle("dark", this.theme.dark);
     this.themeVersion = 0;
   }
@@ -112,6 +117,7 @@ export class Lab extends Commands {
       return part;
     });
     this.panels.replaceChildren(...this.panelParts.map((p) => p.node));
+    this.extension?.panelNodes?.forEach((node, p) => this.panelParts[p]?.extra.replaceChildren(node));
     this.root.classList.toggle("single", specs.length === 1);
   }
 
@@ -186,6 +192,7 @@ export class Lab extends Commands {
     const { model, counters } = this;
     counters.messages++;
     const kind = model.handle(header, arrays);
+    this.extension?.receive?.(header, kind);
     if (header.type === "frames") {
       this.send({ type: "ack", n: header.n });
       this.clock.arrived(now, model.newest);
@@ -197,7 +204,7 @@ export class Lab extends Commands {
     if (header.type === "frames" || header.type === "history") {
       this.latency.check("Received", (p, name) => this.latest(p, name));
     }
-    if (["frames", "placed", "map"].includes(header.type)) this.painter.renew();
+    if (["frames", "placed", "map", "still"].includes(header.type)) this.painter.renew();
     else this.painter.wake();
   }
 
@@ -239,6 +246,7 @@ export class Lab extends Commands {
     clearTimeout(this.flushing);
     this.socket.close();
     this.stops.forEach((stop) => stop());
+    this.extension?.destroy?.();
     this.root.remove();
   }
 }

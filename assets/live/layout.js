@@ -25,6 +25,7 @@ export function makePanel(index, label, on) {
   });
   const parts = {
     title: h("h3", {}, h("i", { class: "line" }), h("span", {}, label)),
+    extra: h("div", { class: "panel-extra" }),
     tag: h("div", { class: "step-tag", "aria-hidden": "true" }, ""),
     note: h("div", { class: "map-note" }, ""),
     tip: h("div", { class: "tip", role: "tooltip", hidden: true }),
@@ -49,6 +50,7 @@ export function makePanel(index, label, on) {
     },
     h("div", { class: "panel-head" }, parts.title, sliders.epsilon.node, sliders.temperature.node),
     h("div", { class: "map" }, canvas, parts.tag, parts.note, parts.tip, parts.cover),
+    parts.extra,
     h("p", { class: "verdict", "data-testid": `verdict-${index}` }, parts.mark, parts.word, parts.detail),
   );
   return { node, canvas, sliders, ...parts };
@@ -100,6 +102,7 @@ export function makeRoot(parts) {
     parts.legend,
     h("div", { class: "stage" }, panels, banner),
     parts.scrub,
+    ...(parts.extra ? [parts.extra] : []),
     parts.charts,
     why,
     foot,

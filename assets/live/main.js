@@ -23,11 +23,12 @@ export async function mount(component, root) {
   const styles = await loadSheet(root, data.version);
   const scope = parent.getRootNode();
   if (!scope.adoptedStyleSheets.includes(styles)) scope.adoptedStyleSheets = [...scope.adoptedStyleSheets, styles];
+  const extra = data.extension ? (await import(`./${data.extension}.js`)).Extension : null;
   let lab = instances.get(parent);
   if (lab && !lab.destroyed && lab.key === data.key) lab.update(data, component.setStateValue);
   else {
     lab?.destroy();
-    lab = new Lab(parent, data, root, component.setStateValue);
+    lab = new Lab(parent, data, root, component.setStateValue, extra);
     instances.set(parent, lab);
   }
   const generation = ++lab.generation;

@@ -28,6 +28,7 @@ export function recall(key, settings) {
       time: null,
       wanted: [],
       paused: null,
+      extension: {}, // what an extension wants to remember
     };
   }
   memories.delete(key);

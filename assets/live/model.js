@@ -12,6 +12,7 @@ export class Model {
     this.panels = [];
     this.ghosts = [];
     this.maps = {};
+    this.still = [];
     this.why = [];
     this.status = { state: "starting", text: "Connecting …", progress: null };
     this.playing = true;
@@ -51,6 +52,13 @@ export class Model {
       case "history":
         this.panels[header.panel]?.addHistory(arrays.step.data, arrays.metrics.data);
         return "history";
+      case "still":
+        this.still[header.panel] = {
+          ...header,
+          arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, array.data.slice()])),
+          shapes: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, array.shape])),
+        };
+        return "still";
       case "placed":
         this.panels[header.panel]?.place(arrays);
         return "placed";
@@ -82,6 +90,7 @@ export class Model {
       this.hello.metric_names.join() === header.metric_names.join();
     this.hello = {
       ...header,
+      extra_shapes: this.hello?.session === header.session ? this.hello.extra_shapes : {},
       labels: arrays.token_labels?.data ?? [],
       documents: arrays.token_documents?.data ?? null,
     };
@@ -120,6 +129,9 @@ export class Model {
   takeFrames(header, arrays) {
     const panel = this.panels[header.panel];
     if (!panel) return "unknown";
+    for (const [name, array] of Object.entries(arrays)) {
+      if (name.startsWith("x_")) this.hello.extra_shapes[name.slice(2)] = array.shape.slice(1);
+    }
     const frames = splitFrames(arrays);
     let kind = "frames";
     if (this.awaitingReset && frames[0]?.step === 0 && this.panels.some((p) => p.newest > 0)) {

@@ -62,6 +62,7 @@ export class Painter {
     this.themed = `${theme.ground}${theme.ink}${theme.font}`;
     lab.theme = theme;
     lab.themeVersion++;
+    lab.extension?.theme?.(theme);
     this.remake();
     requestAnimationFrame(() => this.retheme());
   }
@@ -190,12 +191,18 @@ export class Painter {
       });
       if (part.hover) lab.tooltip(part, part.map.hit(...part.hover), ...part.hover);
     });
+    lab.extension?.draw?.(time, this.brackets(time));
     this.drawnTime = time;
     this.fresh = false;
     counters.framesDrawn++;
     counters.drawMs += performance.now() - started;
     counters.shownStep = Math.floor(time);
     lab.latency.check("Shown", (p, name) => model.metric(model.panels[p]?.bracket(time)?.[1], name));
+  }
+
+  /** The frames around a time, of each panel: [before, after, share of the second] or null. */
+  brackets(time) {
+    return this.lab.model.panels.map((panel) => panel.bracket(time));
   }
 
   curveState(upTo) {

@@ -4,6 +4,9 @@ export const MAP_UNIT = 4 / 32767; // int16 map coordinate -> map units (radius 
 export const MAX_FRAMES = 600;
 const MAX_ROWS = 8192;
 const KEEP_LAST = 24;
+const HEAVY = 6000; // bytes: larger arrays are let go of in older frames
+const HEAVY_FRAMES = 40; // the newest frames keep theirs, and of the older ones
+const HEAVY_EVERY = 8; // one in so many
 
 /** Cut a "frames" bundle into frames that own their memory (a view would keep the whole bundle alive). */
 export function splitFrames(arrays) {
@@ -15,6 +18,7 @@ export function splitFrames(arrays) {
     return array.data.slice(i * size, (i + 1) * size);
   };
   const heads = Object.keys(arrays).filter((name) => name.startsWith("proto_"));
+  const extras = Object.keys(arrays).filter((name) => name.startsWith("x_"));
   const frames = [];
   for (let i = 0; i < count; i++) {
     frames.push({
@@ -32,6 +36,7 @@ export function splitFrames(arrays) {
       strength: cut("strength", i),
       usage: cut("usage", i),
       offMap: arrays.off_map?.data[i] ?? 0,
+      extra: Object.fromEntries(extras.map((name) => [name.slice(2), cut(name, i)])),
     });
   }
   return frames;
@@ -143,9 +148,29 @@ export class PanelStore {
   insert(frame) {
     const at = this.index(frame.step);
     if (at >= 0 && this.frames[at].step === frame.step) this.frames[at] = frame;
-    else this.frames.splice(at + 1, 0, frame);
+    else {
+      this.frames.splice(at + 1, 0, frame);
+      this.lighten(at + 1 - HEAVY_FRAMES);
+    }
     if (!this.dense && frame.metrics) this.history.add([frame.step], frame.metrics);
     if (this.frames.length > MAX_FRAMES) thin(this.frames, Math.floor(MAX_FRAMES * 0.9));
+  }
+
+  /** Let go of what is large in a frame that is no longer new. */
+  lighten(at) {
+    this.seen = (this.seen ?? 0) + 1;
+    if (at < 0 || this.seen % HEAVY_EVERY === 0) return;
+    const extra = this.frames[at].extra ?? {};
+    for (const name of Object.keys(extra)) if (extra[name].byteLength > HEAVY) delete extra[name];
+  }
+
+  /** The frame nearest to a step that still has an extra, or null. */
+  nearestWith(name, step) {
+    const at = this.index(step);
+    for (let away = 0; away < this.frames.length; away++) {
+      for (const i of [at - away, at + away]) if (this.frames[i]?.extra?.[name]) return this.frames[i];
+    }
+    return null;
   }
 
   addHistory(steps, values) {

@@ -40,6 +40,7 @@ export class Words {
         ? "the explanation appears here as the run goes on."
         : model.whyAt(step) || "nothing to explain yet; watch the prototypes.",
     );
+    lab.extension?.words?.(time, time === null ? [] : this.painter.brackets(time));
     if (this.news.length) setText(lab.live, this.news.join(" "));
     this.statusLine();
     lab.root.dataset.step = String(step);
@@ -65,7 +66,10 @@ export class Words {
     }
     const frame = found[2] >= 1 ? found[1] : found[0];
     const status = STATUS[frame.status] ?? "unresolved";
-    const said = verdict(status, frame.statusStep, (name) => model.metric(frame, name), model.hello.num_prototypes);
+    const metric = (name) => model.metric(frame, name);
+    const said =
+      lab.extension?.verdict?.(frame, metric, p) ??
+      verdict(status, frame.statusStep, metric, model.hello.num_prototypes);
     setText(part.mark, said.mark);
     setText(part.word, said.word);
     setText(part.detail, said.detail);

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from dashboard.engine import packing
+from dashboard.engine import kinds, packing
 from dashboard.live import wire
 from dashboard.live.frames import MAP_KINDS
-from ddcl_core.frame import METRIC_NAMES, Frame
 
 STORE_LIMIT = 240  # frames kept for a map that is still being fitted, 0.1 MB each at 1500 tokens
 PLACED_PER_MESSAGE = 24
@@ -19,11 +19,12 @@ SNAPSHOT_SECONDS = 2.0
 
 
 class LiveRun:
-    """Wraps a TrainingRun: trains in slices, places frames on maps, packs them for the wire, takes snapshots.
+    """Wraps a run of any kind: trains in slices, places frames on maps, packs them for the wire, takes snapshots.
 
-    config: `RunConfig.to_dict()`. scene: the TokenScene, which Dask brings from the worker that loaded it.
+    config: a configuration as a dictionary. scene: what runs share, which Dask brings from the worker that loaded it.
     snapshot: bytes of an earlier `advance`, to go on from there. maps: kind -> bytes of a fitted map.
     run: for tests, a factory (config, scene, snapshot) of something with TrainingRun's interface.
+    kind: name of the kind of run, see `dashboard.engine.kinds`.
 
     The calls of all runs of a worker share one thread and are served in the order they came, so that runs with one
     call under way each get slices in turn.
@@ -37,8 +38,10 @@ class LiveRun:
         maps: Mapping[str, bytes] | None = None,
         run: Callable[..., Any] | None = None,
         load_map: Callable[[bytes], Any] | None = None,
+        kind: str = "prototypes",
     ) -> None:
-        self._run = (run or _training_run)(dict(config), scene, snapshot)
+        self._kind = kinds.kind_named(kind)
+        self._run = (run or self._make)(dict(config), scene, snapshot)
         self._load_map = load_map or _load_map
         self._scene = scene
         self._maps: dict[str, Any] = {}
@@ -63,13 +66,18 @@ class LiveRun:
             "words": list(info["words"]),
             "class_names": list(info["class_names"]),
             "step": int(self._run.step),
-            "num_documents": int(scene.num_documents),
+            "num_documents": int(getattr(scene, "num_documents", 0)),
             "name": scene.name,
             "source": scene.source,
             "notes": list(scene.notes),
-            "explained_variance": scene.explained_variance,
+            "explained_variance": getattr(scene, "explained_variance", None),
             "planes": {plane.name: packing.plane_message(plane) for plane in self._planes},
         }
+
+    def still(self, panel: int = 0) -> bytes | None:
+        """The "still" message: what never changes in this run's pictures, beyond `describe`."""
+        found = self._kind.still(self._run)
+        return None if found is None else wire.pack({**found[0], "type": "still", "panel": panel}, found[1])
 
     def advance(
         self,
@@ -92,9 +100,9 @@ class LiveRun:
         controls = {key: value for key, value in dict(controls or {}).items() if value is not None}
         if since is not None:
             self._sent_step = since
-        if {"epsilon", "temperature"} & controls.keys():
+        if any(name.partition("@")[0] in ("epsilon", "temperature") for name in controls):
             self._sent_step = min(self._sent_step, run.step - 1)  # the present step is measured anew
-        frames: list[Frame] = list(run.advance(budget_ms, controls))
+        frames = list(run.advance(budget_ms, controls))
         if look and (not frames or frames[-1].step != run.step) and hasattr(run, "look"):
             frames.append(run.look())
         trained = time.perf_counter()
@@ -142,17 +150,32 @@ class LiveRun:
         """Leading prototype, strength and distance of every token as they are now; see `TrainingRun.assign`."""
         return self._run.assign()
 
+    def ask(self, function: str, **arguments: Any) -> Any:
+        """Call "module:name" of this program with the run and what else is given: a look at it that changes nothing.
+
+        The name comes from the program itself, never from a client. Raises ValueError for any other module.
+        """
+        module, _, name = function.partition(":")
+        if module.split(".")[0] not in ("dashboard", "ddcl_core"):
+            raise ValueError(f"{function!r} is not a function of this program.")
+        return getattr(importlib.import_module(module), name)(self._run, **arguments)
+
     def save(self) -> bytes:
         """A snapshot of the run as it is now."""
         return self._run.save()
 
     # ---- packing ---------------------------------------------------------------------------------------------------
 
-    def _pack(self, frames: list[Frame], panel: int, n: int) -> bytes:
+    def _make(self, config: dict[str, Any], scene: Any, snapshot: bytes | None) -> Any:
+        return self._kind.make(self._kind.config_of(config), scene, snapshot)
+
+    def _pack(self, taken: list[Any], panel: int, n: int) -> bytes:
+        frames = [self._kind.frame_of(frame) for frame in taken]
         if self._captured == 0:
             first = frames[0].metrics.get("token_spread", float("nan"))
             self._spread = float(np.sqrt(first)) if np.isfinite(first) and first > 0 else 1.0
-        arrays = packing.describe(frames)
+        arrays = packing.describe(frames, self._kind.METRIC_NAMES)
+        arrays |= packing.batched([self._kind.extras(frame, self._run) for frame in taken])
         for kind in MAP_KINDS:
             if kind in self._maps:
                 arrays |= packing.place(frames, kind, self._maps[kind].place, self._spread)
@@ -164,7 +187,7 @@ class LiveRun:
         self._keep(frames)
         return wire.pack({"type": "frames", "panel": panel, "n": n, "count": len(frames)}, arrays)
 
-    def _keep(self, frames: list[Frame]) -> None:
+    def _keep(self, frames: list[Any]) -> None:
         if "umap" in self._maps:
             return
         for frame in frames:
@@ -176,7 +199,7 @@ class LiveRun:
             self._store_stride *= 2
 
     def _pack_history(self, panel: int) -> bytes | None:
-        arrays = packing.history_arrays(self._run.history, METRIC_NAMES, self._sent_step)
+        arrays = packing.history_arrays(self._run.history, self._kind.METRIC_NAMES, self._sent_step)
         if arrays is None:
             return None
         self._sent_step = int(arrays["step"][-1])
@@ -188,15 +211,6 @@ class LiveRun:
             return None
         self._saved_at = now
         return self._run.save()
-
-
-def _training_run(config: dict[str, Any], scene: Any, snapshot: bytes | None) -> Any:
-    from ddcl_core.config import RunConfig
-    from ddcl_core.run import TrainingRun
-
-    if snapshot is not None:
-        return TrainingRun.restore(snapshot, scene)
-    return TrainingRun(RunConfig.from_dict(config), scene)
 
 
 def _load_map(blob: bytes) -> Any:

@@ -28,8 +28,8 @@ class StoredFrame:
     step: int
     tokens: np.ndarray  # (S, d) float16
     prototypes: np.ndarray  # (K, d)
-    force_ols: np.ndarray  # (K, d)
-    force_variance: np.ndarray  # (K, d)
+    force_ols: np.ndarray | None  # (K, d)
+    force_variance: np.ndarray | None  # (K, d)
 
     @classmethod
     def of(cls, frame: Frame) -> "StoredFrame":
@@ -38,20 +38,28 @@ class StoredFrame:
         return cls(frame.step, tokens, frame.prototypes, frame.force_ols, frame.force_variance)
 
 
-def describe(frames: Sequence[Frame]) -> dict[str, np.ndarray]:
-    """Everything of F frames that does not depend on a map."""
+def describe(frames: Sequence[Frame], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Everything of F frames that does not depend on a map; the metrics `names`, in this order."""
     leads = [leading(frame.assignments) for frame in frames]
+    forces = {}
+    if frames[0].force_ols is not None:
+        forces["ols_norm"] = np.stack([_norms(frame.force_ols) for frame in frames])
+        forces["var_norm"] = np.stack([_norms(frame.force_variance) for frame in frames])
     return {
         "step": np.array([frame.step for frame in frames], dtype=np.int32),
-        "metrics": np.stack([metric_row(frame.metrics) for frame in frames]),
+        "metrics": np.stack([metric_row(frame.metrics, names) for frame in frames]),
         "status": np.array([STATUSES.index(frame.status) for frame in frames], dtype=np.uint8),
         "status_step": np.array([-1 if f.status_step is None else f.status_step for f in frames], dtype=np.int32),
         "lead": np.stack([lead for lead, _ in leads]),
         "strength": np.stack([strength for _, strength in leads]),
         "usage": np.stack([frame.usage for frame in frames]).astype(np.float32),
-        "ols_norm": np.stack([_norms(frame.force_ols) for frame in frames]),
-        "var_norm": np.stack([_norms(frame.force_variance) for frame in frames]),
+        **forces,
     }
+
+
+def batched(extras: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The further arrays of F frames as `x_<name>` (F, ...)."""
+    return {f"x_{name}": np.stack([extra[name] for extra in extras]) for name in extras[0]}
 
 
 def place(
@@ -62,19 +70,17 @@ def place(
     spread: root mean square distance of the tokens from their mean at the start of the run, the yardstick of forces.
     """
     F, K, S = len(frames), len(frames[0].prototypes), len(frames[0].tokens)
-    tips = [_force_tips(frame, spread) for frame in frames]
+    forced = frames[0].force_ols is not None
+    tips = [_force_tips(frame, spread) for frame in frames] if forced else []
     points = [np.asarray(frame.tokens, dtype=np.float32) for frame in frames]
     points += [frame.prototypes for frame in frames]
     points += [ols for ols, _ in tips] + [variance for _, variance in tips]
     placed = np.asarray(place_points(np.concatenate(points).astype(np.float32, copy=False)), dtype=np.float32)
-    tokens, placed = placed[: F * S].reshape(F, S, 2), placed[F * S :].reshape(3, F, K, 2)
-    prototypes, ols, variance = placed
-    return {
-        kind: to_wire_positions(tokens),
-        f"proto_{kind}": prototypes,
-        f"ols_{kind}": ols - prototypes,
-        f"var_{kind}": variance - prototypes,
-    }
+    tokens, placed = placed[: F * S].reshape(F, S, 2), placed[F * S :].reshape(-1, F, K, 2)
+    result = {kind: to_wire_positions(tokens), f"proto_{kind}": placed[0]}
+    if forced:
+        result |= {f"ols_{kind}": placed[1] - placed[0], f"var_{kind}": placed[2] - placed[0]}
+    return result
 
 
 def sampled_planes(scene: Any, run: Any) -> list[Plane]:

@@ -8,7 +8,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.engine import tasks
+from dashboard.engine import kinds, tasks
 from dashboard.engine.actor import LiveRun
 from dashboard.engine.cluster import BACKGROUND, RUN
 from dashboard.engine.handles import EngineError, RunHandle, WorkerLost, seen
@@ -107,7 +107,7 @@ class Workers:
         """A LiveRun on the least loaded worker. Raises InputError for what it cannot run, WorkerLost, EngineError."""
         place = await self._wait_for_place()
         future = self._client.submit(
-            LiveRun, config.to_dict(), tokens, snapshot, maps,
+            LiveRun, config.to_dict(), tokens, snapshot, maps, kind=kinds.kind_name(config),
             actor=True, pure=False, key=f"live-run-{uuid.uuid4().hex}",
             workers=[place.address], allow_other_workers=False,  # else another worker may steal it
         )  # fmt: skip

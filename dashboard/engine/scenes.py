@@ -9,10 +9,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.engine import tasks
+from dashboard.engine import kinds, tasks
 from dashboard.engine.cluster import BACKGROUND
 from dashboard.engine.pool import Workers
-from dashboard.engine.uploads import uploads
 from dashboard.live.frames import MAP_KINDS
 from ddcl_core.config import RunConfig
 
@@ -94,10 +93,9 @@ class Scenes:
         place = self._quick_worker()
         where = {"workers": [place], "allow_other_workers": True} if place else {}
         # A key of its own each time: a failed attempt must not answer for the next.
-        data = first.to_dict()["data"]
-        given = uploads().held(first.data)
-        tokens = self._client.submit(tasks.load_tokens, data, first.seed, digest, given, pure=False, **where)
-        pool = self._client.submit(tasks.scout, list(distinct.values()), tokens, digest, pure=False, **where)
+        kind, given = kinds.kind_name(first), kinds.kind_of(first).given(first)
+        tokens = self._client.submit(tasks.load_tokens, kind, first.to_dict(), digest, given, pure=False, **where)
+        pool = self._client.submit(tasks.scout, kind, list(distinct.values()), tokens, digest, pure=False, **where)
         maps = {kind: asyncio.create_task(self._fit(pool, kind, first.seed, digest, where)) for kind in MAP_KINDS}
         for task in maps.values():
             task.add_done_callback(lambda t: t.cancelled() or t.exception())  # seen, even if nobody asks

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.engine import kinds
 from dashboard.live import wire
 from dashboard.live.frames import to_wire_positions
 
@@ -60,31 +61,21 @@ def warm_text_worker() -> float:
     return time.perf_counter() - began
 
 
-def load_tokens(data: dict[str, Any], seed: int, topic: str, catalogue: Any = None) -> Any:
-    """The TokenScene of a DataConfig in dictionary form; it stays on the worker, from where runs get it.
+def load_tokens(kind: str, config: dict[str, Any], topic: str, given: Any = None) -> Any:
+    """What the runs of a scene share, from one of their configurations; it stays on the worker.
 
-    catalogue: for orbits, the catalogue that `data` only refers to.
+    given: an upload that the configuration only refers to.
     """
     _few_threads()
-    from ddcl_core.config import DataConfig
-    from ddcl_core.data.scene import load_scene
-
-    config = DataConfig(**data)
-    if catalogue is not None:
-        from ddcl_core.orbits import orbit_scene
-
-        return orbit_scene(config, seed, catalogue)
-    return load_scene(config, seed, progress=_reporter(topic))
+    module = kinds.kind_named(kind)
+    return module.load(module.config_of(config), _reporter(topic), given)
 
 
-def scout(configs: Sequence[dict[str, Any]], scene: Any, topic: str) -> dict[str, np.ndarray]:
-    """Short trial runs whose tokens say where the real runs will go: the pool {points (R, d), labels (R,)}."""
+def scout(kind: str, configs: Sequence[dict[str, Any]], scene: Any, topic: str) -> dict[str, np.ndarray]:
+    """Short trial runs that say where the real runs will go: the pool {points (R, d), labels (R,)}."""
     _few_threads()
-    from ddcl_core import atlas
-    from ddcl_core.config import RunConfig
-
-    points, labels = atlas.scout_pool([RunConfig.from_dict(c) for c in configs], scene, _reporter(topic))
-    return {"points": points, "labels": labels}
+    module = kinds.kind_named(kind)
+    return module.scout([module.config_of(config) for config in configs], scene, _reporter(topic))
 
 
 def compare_methods(

@@ -26,9 +26,9 @@ def from_wire_positions(positions: np.ndarray) -> np.ndarray:
     return positions.astype(np.float32) / _STEP
 
 
-def metric_row(metrics: Mapping[str, float]) -> np.ndarray:
-    """(M,) float32 in the order of METRIC_NAMES; a metric that is missing becomes NaN."""
-    return np.array([metrics.get(name, np.nan) for name in METRIC_NAMES], dtype=np.float32)
+def metric_row(metrics: Mapping[str, float], names: Sequence[str] = METRIC_NAMES) -> np.ndarray:
+    """(M,) float32 in the order of `names`; a metric that is missing becomes NaN."""
+    return np.array([metrics.get(name, np.nan) for name in names], dtype=np.float32)
 
 
 def leading(assignments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

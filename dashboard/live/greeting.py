@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.engine.kinds import kind_name
 from dashboard.live import wire
 from dashboard.live.panel import Panel
 from dashboard.live.recording import Recording, panel_recording, versions
 from ddcl_core.errors import InputError
-from ddcl_core.frame import METRIC_NAMES
 
 Arrays = dict[str, np.ndarray]
 _ABOUT = ("words", "class_names", "source", "notes", "num_documents", "explained_variance", "name")
@@ -42,15 +42,20 @@ def hello(introduction: Mapping[str, Any], panels: Sequence[Panel], **state: Any
     entries = []
     for panel in panels:
         config = panel.config.to_dict()
-        config["data"] |= {"texts": [], "text_labels": []}  # loaded documents need not travel back
+        if "texts" in config.get("data", {}):
+            config["data"] |= {"texts": [], "text_labels": []}  # loaded documents need not travel back
         values = {"epsilon": panel.epsilon, "temperature": panel.temperature}
         entries.append({"config": config, **values, "label": panel.label})
-    shared = {"num_prototypes": panels[0].config.num_prototypes, "metric_names": list(METRIC_NAMES), "device_note": ""}
+    names = list(panels[0].track.names)
+    shared = {"num_prototypes": panels[0].config.num_prototypes, "metric_names": names, "device_note": ""}
     return {"type": "hello", "panels": entries, **shared, **state, **introduction}
 
 
-def replay(panels: Sequence[Panel], maps: Mapping[str, Mapping[str, Any]], number: Any) -> Iterator[bytes]:
+def replay(
+    panels: Sequence[Panel], maps: Mapping[str, Mapping[str, Any]], stills: Sequence[bytes], number: Any
+) -> Iterator[bytes]:
     """Maps, metrics and frames so far, as the messages that brought them; `number()` numbers the frames messages."""
+    yield from stills
     for made in maps.values():
         yield made["message"]
     for panel in panels:
@@ -77,4 +82,7 @@ def recording(
     about = {**introduction, "versions": versions(), "device": device, "maps": facts}
     kept = [panel_recording(p.label, p.config, p.controls, p.track) for p in panels]
     layouts = {kind: dict(arrays) for kind, (_, arrays) in parts.items()}
-    return Recording(kept, tokens["token_labels"], tokens["token_documents"], layouts, about)
+    return Recording(
+        kept, tokens["token_labels"], tokens["token_documents"], layouts, about, panels[0].track.names,
+        kind_name(panels[0].config),
+    )  # fmt: skip

@@ -38,9 +38,10 @@ def _open(message: dict[str, Any]) -> dict[str, Any]:
 
 def _control(message: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"panel": int(_number(message, "panel", 0, 3, whole=True))}
+    level = "" if message.get("level") is None else f"@{int(_number(message, 'level', 0, 7, whole=True))}"
     for name, (low, high) in (("epsilon", EPSILON_RANGE), ("temperature", TEMPERATURE_RANGE)):
         if message.get(name) is not None:
-            found[name] = float(_number(message, name, low, high))
+            found[name + level] = float(_number(message, name, low, high))
     if len(found) == 1:
         raise InputError("A control message needs epsilon or temperature.")
     return found

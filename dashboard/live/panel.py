@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dashboard.engine.kinds import kind_of
 from dashboard.live import wire
 from dashboard.live.track import Track
-from ddcl_core.config import RunConfig
 
 _SLICE_MS = (20.0, 150.0)
 _ROUND_MS = 400.0  # how long all the runs of one worker may take for one slice each
@@ -24,7 +24,7 @@ class Panel:
 
     index: int
     label: str
-    config: RunConfig
+    config: Any
     epsilon: float
     temperature: float
     max_steps: int
@@ -41,9 +41,11 @@ class Panel:
     recoveries: int = 0
 
     @classmethod
-    def of(cls, index: int, label: str, config: RunConfig) -> "Panel":
+    def of(cls, index: int, label: str, config: Any) -> "Panel":
         """A panel before its first step."""
-        return cls(index, label, config, config.epsilon, config.temperature, config.max_steps)
+        kind = kind_of(config)
+        track = Track(names=kind.METRIC_NAMES, light=kind.LIGHT)
+        return cls(index, label, config, config.epsilon, config.temperature, config.max_steps, track=track)
 
     @property
     def budget_ms(self) -> float:

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dashboard.engine.kinds import kind_named, known_kind
 from dashboard.live.frames import stack
 from dashboard.live.track import Track
 from dashboard.live.wire import plain
-from ddcl_core.config import RunConfig
 from ddcl_core.errors import InputError
 from ddcl_core.frame import METRIC_NAMES
 
@@ -35,7 +35,7 @@ class PanelRecording:
     """
 
     label: str
-    config: RunConfig
+    config: Any
     controls: list[dict[str, Any]]
     frames: dict[str, np.ndarray]
     steps: np.ndarray
@@ -44,7 +44,7 @@ class PanelRecording:
 
 @dataclass(frozen=True)
 class Recording:
-    """A session: its panels, the frozen maps they are drawn on, who the tokens are, and what made it.
+    """A session: its panels, the frozen maps they are drawn on, who the tokens are, what made it, its kind of run.
 
     maps: kind -> {"reference": (R, 2) int16, "reference_labels": (R,)}. about: versions, device, source, notes, words,
     class_names and the facts of each map.
@@ -56,6 +56,7 @@ class Recording:
     maps: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
     metric_names: tuple[str, ...] = METRIC_NAMES
+    kind: str = "prototypes"
 
     def save(self, target: str | BinaryIO) -> None:
         """Write one .npz; `load` reads it back."""
@@ -67,6 +68,7 @@ class Recording:
             arrays |= {f"map/{kind}/{name}": array for name, array in parts.items()}
         meta = {
             "format": FORMAT,
+            "kind": self.kind,
             "metric_names": self.metric_names,
             "about": self.about,
             "panels": [
@@ -93,14 +95,17 @@ class Recording:
             meta = json.loads(arrays.pop("meta").tobytes())
             if meta["format"] != FORMAT:
                 raise InputError(f"This recording has format {meta['format']!r}; this version reads {FORMAT}.")
-            panels = [_panel(i, entry, arrays) for i, entry in enumerate(meta["panels"])]
+            kind = meta.get("kind", "prototypes")
+            if not known_kind(kind):
+                raise InputError(f"This recording is of a kind {kind!r:.40} that this version does not know.")
+            panels = [_panel(i, entry, arrays, kind) for i, entry in enumerate(meta["panels"])]
             maps: dict[str, dict[str, np.ndarray]] = {}
             for name, array in arrays.items():
                 if name.startswith("map/"):
                     _, kind, part = name.split("/")
                     maps.setdefault(kind, {})[part] = array
             labels, documents = arrays["token_labels"], arrays["token_documents"]
-            return cls(panels, labels, documents, maps, meta["about"], tuple(meta["metric_names"]))
+            return cls(panels, labels, documents, maps, meta["about"], tuple(meta["metric_names"]), kind)
         except InputError:
             raise
         except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
@@ -127,7 +132,7 @@ def metrics_csv(
 
 
 def panel_recording(
-    label: str, config: RunConfig, controls: Sequence[Mapping[str, Any]], track: Track
+    label: str, config: Any, controls: Sequence[Mapping[str, Any]], track: Track
 ) -> PanelRecording:
     """The recording of a panel as its track stands now."""
     placed = [frame for frame in track.frames if "umap" in frame]
@@ -148,9 +153,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _panel(index: int, entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> PanelRecording:
+def _panel(index: int, entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], kind: str) -> PanelRecording:
     prefix = f"panel{index}/frames/"
     frames = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    config = RunConfig.from_dict(entry["config"])
+    config = kind_named(kind).config_of(entry["config"])
     steps, metrics = arrays[f"panel{index}/steps"], arrays[f"panel{index}/metrics"]
     return PanelRecording(entry["label"], config, list(entry["controls"]), frames, steps, metrics)

@@ -8,9 +8,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dashboard.process_state import once
-from ddcl_core.config import RunConfig
 from ddcl_core.errors import InputError
 
 MAX_PANELS = 4
@@ -18,12 +18,12 @@ MAX_PANELS = 4
 
 @dataclass(frozen=True)
 class LiveScene:
-    """One to four runs side by side on the same data and seed.
+    """One to four runs of one kind side by side, on the same data and seed.
 
     map_kind: the map the page shows first. speed: steps a second to begin with; 0 is as fast as it can.
     """
 
-    configs: tuple[RunConfig, ...]
+    configs: tuple[Any, ...]
     labels: tuple[str, ...]
     map_kind: str = "umap"
     speed: float = 8.0
@@ -34,7 +34,7 @@ class LiveScene:
         if len(self.labels) != len(self.configs):
             raise InputError(f"There are {len(self.configs)} panels but {len(self.labels)} labels; give each one.")
         first = self.configs[0]
-        if any(c.data != first.data or c.seed != first.seed for c in self.configs):
+        if any(type(c) is not type(first) or c.data != first.data or c.seed != first.seed for c in self.configs):
             raise InputError("The panels of a scene share one map, so give them the same data and the same seed.")
 
 
@@ -52,7 +52,7 @@ class Registry:
 
     def register(
         self,
-        configs: Sequence[RunConfig],
+        configs: Sequence[Any],
         labels: Sequence[str] | None = None,
         *,
         map_kind: str = "umap",
@@ -107,7 +107,7 @@ def registry() -> Registry:
 
 
 def register_scene(
-    configs: Sequence[RunConfig], labels: Sequence[str] | None = None, *, reuse: str | None = None, **options: object
+    configs: Sequence[Any], labels: Sequence[str] | None = None, *, reuse: str | None = None, **options: object
 ) -> str:
     """What a page calls: keep the scene and return the token that the live view opens it with."""
     return registry().register(configs, labels, reuse=reuse, **options)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from dashboard.live.panel import Panel
 from dashboard.live.registry import LiveScene
-from ddcl_core.config import RunConfig
-
 _DIGITS = 1e-5  # a link writes six digits
 
 
@@ -24,13 +23,16 @@ def still_shows(panels: list[Panel], before: LiveScene, now: LiveScene) -> bool:
     return all(_same(one, two) for one, two in zip(configs, now.configs))
 
 
-def _present(panel: Panel) -> RunConfig:
-    scheduled = panel.config.schedule.kind not in ("constant", "by_hand")
+def _present(panel: Panel) -> Any:
+    schedule = getattr(panel.config, "schedule", None)
+    scheduled = schedule is not None and schedule.kind not in ("constant", "by_hand")
     hand = {name: value for name, value in panel.hand.items() if not (scheduled and name == "temperature")}
     return panel.config.with_(**hand)
 
 
-def _same(one: RunConfig, two: RunConfig) -> bool:
+def _same(one: Any, two: Any) -> bool:
+    if type(one) is not type(two):
+        return False
     near = math.isclose(one.epsilon, two.epsilon, rel_tol=_DIGITS)
     near = near and math.isclose(one.temperature, two.temperature, rel_tol=_DIGITS)
     return near and one.with_(epsilon=two.epsilon, temperature=two.temperature) == two

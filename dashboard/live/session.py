@@ -14,7 +14,8 @@ import time
 from typing import Any
 
 from dashboard.engine.handles import EngineError, WorkerLost
-from dashboard.live import explain, greeting
+from dashboard.engine.kinds import kind_of
+from dashboard.live import greeting
 from dashboard.live.late_map import follow_umap
 from dashboard.live.outlet import Outlet, Send
 from dashboard.live.pace import Pace
@@ -54,6 +55,7 @@ class LiveSession:
         self._introduction: dict[str, Any] | None = None
         self._token_arrays: greeting.Arrays = {}
         self._maps: dict[str, dict[str, Any]] = {}
+        self._stills: list[bytes] = []
         self._map_task: asyncio.Task[None] | None = None
         self._prepared: Any = None
         self._why: list[dict[str, Any]] = []
@@ -72,7 +74,7 @@ class LiveSession:
         self.visible = True
         if self._introduction is not None:
             self._greet(resumed=True)
-            for message in greeting.replay(self.panels, self._maps, self._outlet.number):
+            for message in greeting.replay(self.panels, self._maps, self._stills, self._outlet.number):
                 self._outlet.send(message)
             if self._why:
                 self._outlet.tell({"type": "why", "items": self._why})
@@ -90,7 +92,7 @@ class LiveSession:
         """Take a message that `messages.parse` has checked."""
         kind = message["type"]
         if kind == "control" and message["panel"] < len(self.panels):
-            values = {name: message[name] for name in ("epsilon", "temperature") if name in message}
+            values = {name: v for name, v in message.items() if name.partition("@")[0] in ("epsilon", "temperature")}
             self.panels[message["panel"]].ask(values)
             self.pace.hurry()
         elif kind == "play":
@@ -162,7 +164,7 @@ class LiveSession:
 
     async def _prepare(self) -> None:
         say = self._outlet.say
-        self._introduction, self._maps, self._why = None, {}, []
+        self._introduction, self._maps, self._stills, self._why = None, {}, [], []
         self._outlet.forgive()
         self._requests.clear()
         self.panels = [Panel.of(i, self.scene.labels[i], config) for i, config in enumerate(self._configs)]
@@ -175,7 +177,11 @@ class LiveSession:
         about = await self.panels[0].handle.call("describe")
         self._maps |= greeting.planes(about)
         self._introduction, self._token_arrays = greeting.introduce(about)
+        stills = [await panel.handle.call("still", panel.index) for panel in self.panels]
+        self._stills = [message for message in stills if message is not None]
         self._greet(resumed=False)
+        for message in self._stills:
+            self._outlet.send(message)
         for made in self._maps.values():
             self._outlet.send(made["message"])
         for panel in self.panels:
@@ -323,7 +329,8 @@ class LiveSession:
         if not now and time.monotonic() - self._why_at < _WHY_SECONDS:
             return
         self._why_at = time.monotonic()
-        items = explain.explain([(p.label, p.config, p.track.history(), p.controls) for p in self.panels])
+        known = [(p.label, p.config, p.track.history(), p.controls) for p in self.panels]
+        items = kind_of(self._configs[0]).explain(known)
         if items != self._why:
             self._why = items
             self._outlet.tell({"type": "why", "items": items})

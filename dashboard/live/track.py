@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dashboard.live.frames import runs_of_like, split, stack
 from ddcl_core.frame import METRIC_NAMES
 
 FRAME_LIMIT = 600
+HEAVY_FRAMES, HEAVY_EVERY = 40, 8  # the newest frames, and of the older ones one in so many, keep their large arrays
 
 
 class Track:
@@ -18,16 +19,21 @@ class Track:
     Beyond `limit` frames every second one is dropped and from then on only every second new one is kept, and so on;
     the newest is always there. A frame of a step that is not after the last one replaces everything from that step
     on: a worker was lost and the run went back, or a control changed what the present step measures.
+    names: of the metrics. light: extras that older frames lose.
     """
 
-    def __init__(self, limit: int = FRAME_LIMIT) -> None:
+    def __init__(
+        self, limit: int = FRAME_LIMIT, names: Sequence[str] = METRIC_NAMES, light: Sequence[str] = ()
+    ) -> None:
+        self.names = tuple(names)
+        self._light = tuple(f"x_{name}" for name in light)
         self._limit = limit
         self._frames: list[dict[str, np.ndarray]] = []
         self._ordinals: list[int] = []
         self._stride = 1
         self._seen = 0
         self._steps = np.zeros(64, dtype=np.int32)
-        self._rows = np.zeros((64, len(METRIC_NAMES)), dtype=np.float32)
+        self._rows = np.zeros((64, len(self.names)), dtype=np.float32)
         self._count = 0
 
     @property
@@ -52,12 +58,12 @@ class Track:
 
     @property
     def metrics(self) -> np.ndarray:
-        """(n, M) metrics of those steps, in the order of METRIC_NAMES."""
+        """(n, M) metrics of those steps, in the order of `names`."""
         return self._rows[: self._count]
 
     def history(self) -> dict[str, np.ndarray]:
         """Name -> (n,) values, with 'step' among them."""
-        return {"step": self.steps} | dict(zip(METRIC_NAMES, self.metrics.T))
+        return {"step": self.steps} | dict(zip(self.names, self.metrics.T))
 
     def add_frames(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep F frames that arrived together."""
@@ -70,6 +76,7 @@ class Track:
             self._frames.append(frame)
             self._ordinals.append(self._seen)
             self._seen += 1
+            self._lighten()
             if len(self._frames) > self._limit:
                 self._stride *= 2
                 last = len(self._ordinals) - 1
@@ -106,6 +113,12 @@ class Track:
         """The frames as batched arrays of at most `size` frames."""
         for group in runs_of_like(self._frames, size):
             yield stack(group)
+
+    def _lighten(self) -> None:
+        """Take what is large from the frame that is no longer new, but from every eighth."""
+        if self._light and len(self._frames) > HEAVY_FRAMES and self._ordinals[-1 - HEAVY_FRAMES] % HEAVY_EVERY:
+            for name in self._light:
+                self._frames[-1 - HEAVY_FRAMES].pop(name, None)
 
     def _drop_from(self, step: int) -> None:
         while self._frames and int(self._frames[-1]["step"]) >= step:

@@ -67,6 +67,23 @@ def test_later_placements_are_merged() -> None:
     assert [len(batch["step"]) for batch in track.batches()] == [1, 2]
 
 
+def test_large_extras_stay_with_the_newest_frames_and_every_eighth_of_the_older() -> None:
+    track = Track(light=("tiles",))
+    for step in range(100):
+        extras = {"x_tiles": np.full((1, 4), step, np.uint8), "x_small": np.zeros((1, 2), np.float32)}
+        track.add_frames(frames(step, **extras))
+    kept = [int(frame["step"]) for frame in track.frames if "x_tiles" in frame]
+    assert kept == [*range(0, 60, 8), *range(60, 100)]
+    assert all("x_small" in frame for frame in track.frames) and len(track.frames) == 100
+    assert sum(len(batch["step"]) for batch in track.batches()) == 100
+
+
+def test_a_track_has_the_metrics_of_its_kind() -> None:
+    track = Track(names=("epsilon", "temperature", "error"))
+    track.add_history({"step": np.array([0, 1], np.int32), "metrics": np.array([[1, 2, 3], [1, 2, 4]], np.float32)})
+    assert track.history()["error"].tolist() == [3.0, 4.0] and track.metrics.shape == (2, 3)
+
+
 def recording() -> Recording:
     panels = [
         PanelRecording(

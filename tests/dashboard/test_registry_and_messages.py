@@ -56,6 +56,8 @@ def test_good_messages() -> None:
     parse = lambda **m: messages.parse(json.dumps(m))  # noqa: E731
     assert parse(type="open", scene="x", resume=None, extra=1) == {"type": "open", "scene": "x", "resume": None}
     assert parse(type="control", panel=1, epsilon=0.5) == {"type": "control", "panel": 1, "epsilon": 0.5}
+    leveled = parse(type="control", panel=0, level=2, epsilon=0.5, temperature=3)
+    assert leveled == {"type": "control", "panel": 0, "epsilon@2": 0.5, "temperature@2": 3.0}
     assert parse(type="step") == {"type": "step", "who": "both", "count": 1}
     assert parse(type="reset") == {"type": "reset", "seed": None}
     assert parse(type="speed", steps_per_second=0)["steps_per_second"] == 0.0
@@ -69,6 +71,7 @@ def test_good_messages() -> None:
         '{"type": "control", "panel": 9, "epsilon": 1}', '{"type": "control", "panel": 0}',
         '{"type": "control", "panel": 0, "epsilon": -1}', '{"type": "control", "panel": 0, "temperature": 0}',
         '{"type": "control", "panel": 0, "epsilon": NaN}', '{"type": "control", "panel": 0, "epsilon": "1"}',
+        '{"type": "control", "panel": 0, "level": 9, "epsilon": 1}',
         '{"type": "control", "panel": true, "epsilon": 1}', '{"type": "play", "playing": 1}',
         '{"type": "speed", "steps_per_second": 1e9}', '{"type": "step", "who": "nobody"}',
         '{"type": "step", "count": 0.5}', '{"type": "reset", "seed": -1}', '{"type": "ack"}',

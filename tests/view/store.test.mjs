@@ -92,3 +92,21 @@ test("a map that became ready later is put into frames that are still kept", () 
   assert.deepEqual([...store.frames[1].tokens.umap], [5, 6]);
   assert.equal(store.frames[0].tokens.umap, null);
 });
+
+test("extras travel with their frame, and large ones are let go of in older frames", () => {
+  const store = new PanelStore(["a"]);
+  for (let step = 0; step < 100; step++) {
+    const arrays = {
+      step: { data: Int32Array.of(step), shape: [1] },
+      x_small: { data: Float32Array.of(step, step), shape: [1, 2] },
+      x_large: { data: new Uint8Array(8000).fill(step), shape: [1, 8000] },
+    };
+    splitFrames(arrays).forEach((frame) => store.insert(frame));
+  }
+  assert.deepEqual([...store.frames[3].extra.small], [3, 3]);
+  const kept = store.frames.filter((frame) => frame.extra.large).length;
+  assert.ok(kept >= 40 && kept <= 40 + 8 + 1, `${kept} frames keep theirs`);
+  assert.equal(store.nearestWith("large", 99).step, 99);
+  assert.ok(Math.abs(store.nearestWith("large", 20).step - 20) <= 8);
+  assert.equal(store.nearestWith("nothing", 20), null);
+});
