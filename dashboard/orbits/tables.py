@@ -15,6 +15,11 @@ TABLE_CSS = """
 .orb th, .orb td { padding: 0.32rem 0.55rem; text-align: right; white-space: nowrap; }
 .orb th, .orb td { border-bottom: 1px solid rgba(128, 128, 128, 0.22); }
 .orb th:first-child { text-align: left; position: sticky; left: 0; }
+@media (max-width: 900px) {
+  .orb { font-size: 0.82rem; }
+  .orb th, .orb td { padding: 0.3rem 0.32rem; }
+  .orb th { white-space: normal; }
+}
 .orb thead th { font-weight: 600; vertical-align: bottom; }
 .orb td small { opacity: 0.8; margin-left: 0.35em; }
 .orb td.none { opacity: 0.45; }
