@@ -73,7 +73,7 @@ class DataConfig:
     def __post_init__(self) -> None:
         _choice("data.kind", self.kind, DATA_KINDS)
         _number("data.num_documents", self.num_documents, 1, 100_000, whole=True)
-        _number("data.tokens_per_document", self.tokens_per_document, 1, 512, whole=True)
+        _number("data.tokens_per_document", self.tokens_per_document, 1, 4096, whole=True)
         _number("data.dim", self.dim, 1, 1024, whole=True)
         _number("data.clusters", self.clusters, 1, 64, whole=True)
         _number("data.noise", self.noise, 0.0, 100.0)

