@@ -15,6 +15,7 @@ DATA_NAMES = {
     "synthetic": "Synthetic topics",
     "bbc": "BBC News",
     "reviews": "Movie reviews",
+    "newsgroups": "20 Newsgroups",
     "custom": "My own documents",
 }
 ENCODER_NAMES = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from ddcl_core.errors import InputError
 
-DATA_KINDS = ("synthetic", "bbc", "reviews", "custom", "orbits")
+DATA_KINDS = ("synthetic", "bbc", "reviews", "newsgroups", "sst2", "imdb", "custom", "orbits")
 ENCODERS = ("transformer", "residual", "mlp", "none")
 OBJECTIVES = ("L_q", "F", "L_OLS", "V")
 ANCHORS = ("none", "classification", "reconstruction")
@@ -48,7 +48,8 @@ def _number(name: str, value: Any, low: float, high: float, *, whole: bool = Fal
 class DataConfig:
     """Which tokens a run sees.
 
-    kind: 'synthetic' topic tokens, 'bbc' or 'reviews' documents through a frozen encoder, 'custom' documents, or
+    kind: 'synthetic' topic tokens, 'bbc', 'reviews', 'newsgroups', 'sst2' or 'imdb' documents
+        through a frozen encoder, 'custom' documents, or
         'orbits': each object is a document of one token.
     num_documents, tokens_per_document: size of the scene; B and T in (B, T, dim). Orbits: how many objects at most.
     dim: token dimension d after PCA (documents), or of the synthetic tokens. Orbits: the first so many of six features.

@@ -6,13 +6,20 @@ import numpy as np
 
 from ddcl_core.config import DataConfig
 from ddcl_core.data.documents import Corpus, clean_text, load_bbc, load_reviews, sample_balanced
+from ddcl_core.data.folder_corpora import load_imdb, load_newsgroups, load_sst2
 from ddcl_core.data.progress import Cancelled, Progress, checkpoint
 from ddcl_core.data.projection import project_tokens
 from ddcl_core.data.scene import TokenScene
 from ddcl_core.data.text_encoder import encode_documents, resolve_model
 from ddcl_core.errors import InputError
 
-CORPORA = {"bbc": load_bbc, "reviews": load_reviews}
+CORPORA = {
+    "bbc": load_bbc,
+    "reviews": load_reviews,
+    "newsgroups": load_newsgroups,
+    "sst2": load_sst2,
+    "imdb": load_imdb,
+}
 
 
 def custom_corpus(texts: tuple[str, ...], labels: tuple[str, ...]) -> Corpus:
@@ -25,7 +32,7 @@ def custom_corpus(texts: tuple[str, ...], labels: tuple[str, ...]) -> Corpus:
 def document_scene(
     config: DataConfig, seed: int, progress: Progress | None = None, cancelled: Cancelled | None = None
 ) -> TokenScene:
-    """The scene of `config.kind` 'bbc', 'reviews' or 'custom'; see `load_scene` for the arguments.
+    """The scene of documents that `config.kind` names; see `load_scene` for the arguments.
 
     `seed` draws `config.num_documents` documents, balanced over the classes ('custom': all of them, in their order, up
     to that number). Their tokens go through the frozen model, PCA to `config.dim` and one global scale.

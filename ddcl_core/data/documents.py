@@ -126,7 +126,8 @@ def sample_balanced(labels: Sequence[int] | np.ndarray, count: int, rng: np.rand
     return np.concatenate(queues)[order][:count]
 
 
-def _distinct(pairs: list[tuple[str, int]]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def distinct_documents(pairs: list[tuple[str, int]]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Texts and labels of pairs (text, label), each text once with its first label, empty ones left out."""
     first = {}
     for text, label in pairs:
         if text:
@@ -156,7 +157,7 @@ def _bbc() -> Corpus:
         digest.update(content)
         pairs.append((content, names.index(path.parent.name)))
     _check(digest.hexdigest(), BBC_SHA256, BBC_PACKAGE)
-    texts, labels = _distinct([(clean_text(content.decode("utf-8", "replace")), label) for content, label in pairs])
+    texts, labels = distinct_documents([(clean_text(content.decode("utf-8", "replace")), label) for content, label in pairs])
     return Corpus("BBC News", texts, labels, names, BBC_SOURCE)
 
 
@@ -169,7 +170,7 @@ def _reviews() -> Corpus:
         content = b""
     _check(hashlib.sha256(content).hexdigest(), REVIEWS_SHA256, REVIEWS_PACKAGE)
     rows = csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""))  # a quoted review may span lines
-    texts, labels = _distinct([(clean_text(row["text"]), int(row["label"])) for row in rows])
+    texts, labels = distinct_documents([(clean_text(row["text"]), int(row["label"])) for row in rows])
     return Corpus("Movie reviews", texts, labels, ("negative", "positive"), REVIEWS_SOURCE)
 
 
