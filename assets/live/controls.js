@@ -184,7 +184,7 @@ export class Controls {
       ),
       h("div", { class: "group push" }, h("span", { class: "lead" }, "colour"), this.color.node),
       h("div", { class: "group" }, h("span", { class: "lead" }, "map"), this.map.node),
-      h("div", { class: "group" }, this.forces.node, this.trails.node),
+      h("div", { class: "group marks-group" }, this.forces.node, this.trails.node),
       this.help,
     );
   }

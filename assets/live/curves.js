@@ -259,6 +259,7 @@ export class Curves {
       effective: (p) => `${format(at(p, "effective_prototypes"))} of ${s.prototypes}`,
       critical: (p) => {
         const [critical, temperature] = [at(p, "critical_temperature"), at(p, "temperature")];
+        if (!Number.isFinite(temperature)) return "no temperature";
         const note = criticalNote("", critical);
         return note
           ? note.slice(2)

@@ -85,6 +85,7 @@ export class Lab extends Commands {
     });
     Object.assign(this, made);
     this.buildPanels(this.data.panels);
+    this.root.classList.toggle("forceless", Boolean(this.extension?.forceless));
     this.parent.querySelectorAll?.(".ddcl-wait").forEach((node) => node.remove());
     this.parent.append(this.root);
     this.theme = readTheme(this.root);

@@ -1,5 +1,5 @@
 // One map: tokens, prototypes, trails and forces of one run on a canvas, at any shown time.
-import { discRadius, arrowLength, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
+import { arrowLength, DENSE, discRadius, dotRadius, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
 import { drawGrid, drawLandmarks, drawPlane, spanOf, spread } from "./plane.js";
 import { blit, spriteIndex, strengthLevel } from "./sprites.js";
 import { MAP_UNIT } from "./store.js";
@@ -193,16 +193,18 @@ export class MapPanel {
   placeSpots(s, a, b, u, heads, toX, toY) {
     const usage = between(a.usage, b.usage, u) ?? new Float32Array(heads.length / 2);
     const count = usage.length;
+    const dense = count > DENSE;
     const [x, y] = [[], []];
     for (let k = 0; k < count; k++) {
       x.push(toX(heads[2 * k]));
       y.push(toY(heads[2 * k + 1]));
     }
-    this.spots = groupByPlace(x, y, this.joined).map((members) => {
+    const groups = dense ? x.map((_, k) => [k]) : groupByPlace(x, y, this.joined);
+    this.spots = groups.map((members) => {
       const lead = members.reduce((best, k) => (usage[k] > usage[best] ? k : best), members[0]);
       const sum = members.reduce((total, k) => total + usage[k], 0);
       const mean = (values) => members.reduce((total, k) => total + values[k], 0) / members.length;
-      const r = members.length > 1 ? Math.min(20, 12 + 5 * Math.sqrt(sum)) : discRadius(sum, count);
+      const r = dense ? dotRadius(sum, count) : members.length > 1 ? Math.min(20, 12 + 5 * Math.sqrt(sum)) : discRadius(sum, count);
       return {
         members,
         lead,

@@ -13,6 +13,13 @@ export function discRadius(usage, count) {
   return 7.5 + 8 * Math.sqrt(Math.min(1, Math.max(0, usage) * Math.sqrt(count) * 0.5));
 }
 
+export const DENSE = 24; // more prototypes than this are drawn as dots, each by itself, without their numbers
+
+/** Radius of a dot among many: its area grows with its share, an even one has 4 pixels. */
+export function dotRadius(usage, count) {
+  return 2 + 2 * Math.sqrt(Math.min(9, Math.max(0, usage) * count));
+}
+
 /**
  * Groups of prototypes that share a spot on the screen. `joined` (a Set of numbers) remembers who was together, so that
  * a group does not flicker at the threshold. Returns arrays of indices.
@@ -111,7 +118,8 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
     const lead = members.includes(selected) ? selected : spot.lead;
     const color = theme.color(lead);
     const chosen = members.includes(selected);
-    g.lineWidth = 3;
+    const small = r < 9;
+    g.lineWidth = small ? 2 : 3;
     g.strokeStyle = alpha(theme.ground, 0.9);
     g.fillStyle = dead ? alpha(theme.ground, 0.85) : color;
     if (members.length > 1) {
@@ -127,9 +135,9 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
     circle(g, x, y, r);
     g.stroke();
     g.fill();
-    g.lineWidth = dead ? 1.6 : 1.4;
+    g.lineWidth = dead ? (small ? 1.1 : 1.6) : 1.4;
     g.strokeStyle = dead ? theme.faded : mix(color, theme.dark ? "#ffffff" : "#000000", 0.4);
-    if (dead) g.setLineDash([3, 2.5]);
+    if (dead && !small) g.setLineDash([3, 2.5]);
     g.stroke();
     g.setLineDash([]);
     if (dead) {
@@ -144,18 +152,19 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
       g.strokeStyle = theme.ink;
       g.stroke();
     }
-    g.fillStyle = dead ? theme.faded : inkOn(color);
+    if (small && !chosen && members.length === 1) continue;
+    g.fillStyle = dead || small ? theme.ink : inkOn(color);
     g.font = `700 ${r < 10 ? 10 : r < 12 ? 11 : 13}px ${theme.font}`; // few sizes: a new one costs a millisecond
     g.textAlign = "center";
     g.textBaseline = "middle";
     const text = members.length > 1 ? `×${members.length}` : String(members[0] + 1);
-    if (dead) {
+    if (dead || small) {
       // the number stays readable on its cross
       g.lineWidth = 3;
       g.strokeStyle = theme.ground;
-      g.strokeText(text, x, y + 0.5);
+      g.strokeText(text, x, y + (small ? -r - 10 : 0.5));
     }
-    g.fillText(text, x, y + 0.5);
+    g.fillText(text, x, y + (small ? -r - 10 : 0.5));
   }
   drawBadges(g, theme, spots, heap, height);
 }

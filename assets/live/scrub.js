@@ -60,7 +60,7 @@ export class Scrub {
           "span",
           {
             class: `event panel-${e.panel} ${e.status}`,
-            title: `${e.label}: ${e.status} at step ${e.step}`,
+            title: `${e.label}: ${e.words ?? e.status} at step ${e.step}`,
             style: `left:${((100 * e.step) / max).toFixed(2)}%`,
           },
           MARKS[e.status],

@@ -75,9 +75,9 @@ export class Words {
     setText(part.detail, said.detail);
     const chosen = this.painter.morphTo;
     const kind = chosen === "umap" && !frame.tokens.umap ? "pca" : chosen;
-    const [epsilon, temperature] = ["epsilon", "temperature"].map((name) => format(model.metric(frame, name)));
+    const [epsilon, temperature] = ["epsilon", "temperature"].map((name) => format(metric(name)));
     const step = `step ${Math.floor(time + 1e-6)}${scrubbing ? ", recorded" : ""}`;
-    setText(part.tag, `${step} · ε ${epsilon} · T ${temperature}`);
+    setText(part.tag, `${step} · ε ${epsilon}${part.sliders.temperature.node.hidden ? "" : ` · T ${temperature}`}`);
     setText(part.note, mapNote(kind, lab.settings.map, model.maps[kind], frame.offMap, model.maps.umap));
     part.node.dataset.step = String(frame.step);
     part.node.dataset.status = status;
@@ -101,12 +101,13 @@ export class Words {
     setText(lab.banner, lab.trouble ?? text);
     setText(lab.foot.firstChild, lab.trouble ?? text);
     const hello = model.hello;
+    const nouns = lab.extension?.nouns ?? { tokens: "tokens", documents: "documents" };
     const parts = hello
       ? [
           hello.source,
           model.planes.length
             ? `${hello.num_tokens} of ${hello.num_documents} objects shown, all of them train`
-            : `${hello.num_tokens} tokens of ${hello.num_documents} documents shown`,
+            : `${hello.num_tokens} ${nouns.tokens} of ${hello.num_documents} ${nouns.documents} shown`,
           hello.device_note || hello.device,
           ...(hello.notes ?? []),
         ]

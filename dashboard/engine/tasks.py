@@ -38,14 +38,14 @@ def warm_run_worker(device: str | None) -> dict[str, Any]:
 
 def warm_background_worker() -> None:
     """Load PyTorch and what scenes are made with."""
-    _few_threads()
+    few_threads()
     from ddcl_core import atlas, run  # noqa: F401
 
 
 def warm_map_worker() -> float:
     """Load umap and compile what a fit needs, on a few points; seconds it took."""
     began = time.perf_counter()
-    _few_threads()
+    few_threads()
     from ddcl_core import maps
 
     _step_aside()
@@ -66,34 +66,34 @@ def load_tokens(kind: str, config: dict[str, Any], topic: str, given: Any = None
 
     given: an upload that the configuration only refers to.
     """
-    _few_threads()
+    few_threads()
     module = kinds.kind_named(kind)
-    return module.load(module.config_of(config), _reporter(topic), given)
+    return module.load(module.config_of(config), reporter(topic), given)
 
 
 def scout(kind: str, configs: Sequence[dict[str, Any]], scene: Any, topic: str) -> dict[str, np.ndarray]:
     """Short trial runs that say where the real runs will go: the pool {points (R, d), labels (R,)}."""
-    _few_threads()
+    few_threads()
     module = kinds.kind_named(kind)
-    return module.scout([module.config_of(config) for config in configs], scene, _reporter(topic))
+    return module.scout([module.config_of(config) for config in configs], scene, reporter(topic))
 
 
 def compare_methods(
     points: np.ndarray, labels: np.ndarray, classes: int, clusters: int, seed: int, topic: str
 ) -> list[dict[str, Any]]:
     """The usual clusterings of points (N, d), each scored against labels (N,); see `ddcl_core.clustering`."""
-    _few_threads()
+    few_threads()
     from dashboard.orbits.methods import cluster_all
 
-    return cluster_all(points, labels, classes, clusters, seed, _reporter(topic))
+    return cluster_all(points, labels, classes, clusters, seed, reporter(topic))
 
 
 def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> dict[str, Any]:
     """A fitted map as bytes for the runs, and the "map" message for the view."""
-    _few_threads()
+    few_threads()
     from ddcl_core import atlas
 
-    report = _reporter(topic)
+    report = reporter(topic)
     report(0.0, "Fitting the map")
     if kind == "umap":
         _step_aside()
@@ -106,7 +106,8 @@ def fit_map(pool: dict[str, np.ndarray], kind: str, seed: int, topic: str) -> di
     return {"blob": atlas.map_to_bytes(reference), "message": message, "available": header["available"]}
 
 
-def _few_threads() -> None:
+def few_threads() -> None:
+    """One thread for PyTorch: the machine's cores belong to the workers."""
     import torch
 
     torch.set_num_threads(1)
@@ -120,7 +121,8 @@ def _step_aside() -> None:
         secede()
 
 
-def _reporter(topic: str) -> Callable[[float, str], None]:
+def reporter(topic: str) -> Callable[[float, str], None]:
+    """A function (fraction, words) that tells the page process how far the work of this topic is."""
     last = [0.0, ""]
 
     def report(fraction: float, text: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from ddcl_core.config import EPSILON_RANGE, OBJECTIVES, ScheduleConfig, _choice, _number
+from ddcl_core.config import EPSILON_RANGE, OBJECTIVES, ScheduleConfig, _choice, _number, _text
 from ddcl_core.errors import InputError
 
 IMAGE_KINDS = ("patches", "digits", "cifar10", "own")
@@ -25,16 +25,19 @@ class ImageConfig:
     kind: 'patches' of scikit-learn's two photographs (always there), 'digits' of scikit-learn, 'cifar10', or a
     person's 'own' images, which are handed to the run as an `ImageSet`.
     num_images: images to train on, at most (drawn by the seed). eval_images: images kept apart for every figure shown.
+    reference: 'own' only; a name for the pictures that were handed in, so that others make another configuration.
     """
 
     kind: str = "patches"
     num_images: int = 1024
     eval_images: int = 32
+    reference: str = ""
 
     def __post_init__(self) -> None:
         _choice("images.kind", self.kind, IMAGE_KINDS)
         _number("images.num_images", self.num_images, 1, 100_000, whole=True)
         _number("images.eval_images", self.eval_images, 1, 1_000, whole=True)
+        _text("images.reference", self.reference)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class CodebookConfig:
     frame_every: as in `RunConfig`. sample_outputs: encoder outputs S in a frame. shown_images: reconstructions in it.
     chunk_limit: most assignments (numbers, N*K) held at a time; the result does not depend on it.
     """
+
+    run_kind: ClassVar[str] = "codebook"
 
     images: ImageConfig = field(default_factory=ImageConfig)
     schedule: ScheduleConfig = field(default_factory=lambda: ScheduleConfig(start=1.0, end=1.0))
@@ -119,6 +124,16 @@ class CodebookConfig:
         """T at step 0."""
         return self.schedule.start
 
+    @property
+    def num_prototypes(self) -> int:
+        """K; a code is a prototype among the encoder's outputs."""
+        return self.num_codes
+
+    @property
+    def data(self) -> ImageConfig:
+        """The images, which runs that are compared share."""
+        return self.images
+
     def with_(self, **changes: Any) -> "CodebookConfig":
         """A copy with some fields changed; `temperature=` makes T constant at that value."""
         if "temperature" in changes:
@@ -141,7 +156,16 @@ class CodebookConfig:
 
     def digest(self) -> str:
         """Short hash of the whole configuration."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        return _digest(self.to_dict())
+
+    def scene_digest(self) -> str:
+        """Short hash of what determines images and map; controls that act while it runs leave it as it is."""
+        d = self.to_dict()
+        return _digest({k: v for k, v in d.items() if k not in ("epsilon", "schedule", "max_steps", "device")})
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _read(cls: type, values: Any, what: str) -> Any:

@@ -12,7 +12,7 @@ CODEBOOK_METRICS = (
     "epoch", "epsilon", "temperature", "train_error", "error", "error_hardened", "error_relative",
     "error_hardened_relative", "L_q", "L_OLS", "V", "weighted_separation", "separation_relative", "separation_min",
     "token_spread", "critical_temperature", "used_epoch", "used_last", "perplexity_epoch", "perplexity_last",
-    "dead_epoch", "dead_last", "bits_per_pixel", "bits_per_pixel_entropy",
+    "dead_epoch", "dead_last", "used", "used_weight", "bits_per_pixel", "bits_per_pixel_entropy",
 )  # fmt: skip
 """The keys of a frame's metrics, in order.
 
@@ -20,7 +20,8 @@ Errors are mean squared errors of pixels in [0, 1] on the images kept apart, as 
 `..._relative` divides by the mean image's error; train_error is that of the last training batch. L_q, L_OLS, V,
 token_spread and critical_temperature have the unit of z squared. used_...: share of codes chosen at least once;
 dead_...: codes with less than a tenth of an even share; ..._epoch: the epoch so far; ..._last: the last whole epoch
-(NaN before it ends). bits_per_pixel: log2 K; ..._entropy: entropy of the usage, what an entropy coder would need.
+(NaN before it ends); used: what the verdict rests on, the epoch so far once half of it was seen;
+used_weight: share of codes that carry at least a tenth of an even share of q, which is `used` for a hard codebook. bits_per_pixel: log2 K; ..._entropy: entropy of the usage, what an entropy coder would need.
 """
 
 

@@ -47,11 +47,17 @@ class Health:
         return self.key == "alive"
 
 
-def codebook_health(usage: float, separation: float, error: float, hardened_error: float | None = None) -> Health:
+def codebook_health(
+    usage: float,
+    separation: float,
+    error: float,
+    hardened_error: float | None = None,
+    weight_usage: float | None = None,
+) -> Health:
     """The verdict on a codebook, soft or hard; the first line that applies counts.
 
         a number is not finite                              diverged
-        separation < 0.1, error > 0.5, usage >= 0.9         all the same: thermal collapse
+        separation < 0.1, error > 0.5, usage or weight_usage >= 0.9      all the same: thermal collapse
         separation < 0.1, error > 0.5                       collapsed: few codes, and those the same
         usage < 0.9                                         dead codes
         separation < 0.1                                    codes lie close together
@@ -63,18 +69,23 @@ def codebook_health(usage: float, separation: float, error: float, hardened_erro
     separation: weighted separation over sqrt(2 tr C), C the covariance of the encoder's outputs.
     error, hardened_error: mean squared reconstruction error over that of the mean image, as the codebook is used and
     after argmax; a hard codebook has one error, so the second may be left out.
+    weight_usage: soft only; share of the codes that carry weight. Where all codes are the same, which one argmax names
+    is chance, so that usage says little and the weights say that every code takes part.
     """
     hardened = error if hardened_error is None else hardened_error
     numbers = (usage, separation, error, hardened)
-    key, why = _judge(*numbers)
+    key, why = _judge(*numbers, weight_usage=usage if weight_usage is None else weight_usage)
     return Health(key, VERDICTS[key], why, *map(float, numbers))
 
 
-def _judge(usage: float, separation: float, error: float, hardened: float) -> tuple[str, str]:
+def _judge(usage: float, separation: float, error: float, hardened: float, weight_usage: float) -> tuple[str, str]:
     used, apart, off = f"{usage:.0%} of the codes are used", f"separation {separation:.2f}", f"error {error:.2f}"
     if not all(map(math.isfinite, (usage, separation, error, hardened))):
         return "diverged", "A number is no longer finite; lower the learning rates or raise the temperature."
     together, blank = separation < SEPARATION_LIMIT, error > ERROR_LIMIT
+    if together and blank and weight_usage >= USED_LIMIT > usage:
+        carry = f"{weight_usage:.0%} of the codes carry weight"
+        return "thermal", f"{carry}, but all are the same ({apart}), and the pictures are blank ({off})."
     if together and blank and usage >= USED_LIMIT:
         return "thermal", f"{used}, but all are the same ({apart}), and the pictures are blank ({off})."
     if together and blank:

@@ -35,6 +35,11 @@ class ImageSet:
     class_names: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
+    @property
+    def num_documents(self) -> int:
+        """E, the images kept apart, which are the ones shown."""
+        return len(self.held_out)
+
     def __post_init__(self) -> None:
         for part in (self.train, self.held_out):
             if part.ndim != 4 or part.dtype != np.uint8 or not len(part) or part.shape[3] not in (1, 3):
@@ -79,13 +84,14 @@ def cut_patches(
     cells = [(p, y, x) for p, image in enumerate(photos) for y in range(0, image.shape[0] - SIZE + 1, SIZE)
              for x in range(0, image.shape[1] - SIZE + 1, SIZE)]  # fmt: skip
     apart = min(config.eval_images, len(cells) // 8)
-    kept = {cells[i] for i in rng.permutation(len(cells))[:apart]}
+    drawn = [cells[i] for i in rng.permutation(len(cells))[:apart]]  # in an order that shows both photographs at once
+    kept = set(drawn)
     free = [(p, y, x) for p, image in enumerate(photos) for y in range(0, image.shape[0] - SIZE + 1, _STRIDE)
             for x in range(0, image.shape[1] - SIZE + 1, _STRIDE) if not _touches(kept, p, y, x)]  # fmt: skip
     if not free:
         raise InputError("The images are too small to cut patches from; use images of at least 32 x 32 pixels.")
     chosen = [free[i] for i in rng.permutation(len(free))[: config.num_images]]
-    held_out = sorted(kept) or chosen[: config.eval_images]
+    held_out = drawn or chosen[: config.eval_images]
 
     def cut(places: list[tuple[int, int, int]]) -> np.ndarray:
         return np.stack([photos[p][y : y + SIZE, x : x + SIZE] for p, y, x in places])

@@ -45,26 +45,32 @@ def capture(run: "CodebookRun") -> CodebookFrame:
     covariance = token_covariance(z)
     so_far, last, weight = _usages(run)
     now = _present(run, so_far, last)
+    weighted = now.used
+    if config.codebook == "soft" and weight.any():
+        weighted = float((weight >= 0.1 / config.num_codes).mean())
     codes = _host(model.codebook.codes)
     spread = token_spread(covariance)
     apart = weighted_separation(codes, now.shares)
     # An untrained encoder's outputs lie close together and a collapsing one's do again: the wider cloud is the scale.
     scale = math.sqrt(2.0 * max(spread, run.initial_spread)) if math.isfinite(spread) else math.nan
     values = {
-        "epoch": float(len(run.epochs.rows)), "epsilon": run.epsilon, "temperature": run.temperature,
+        "epoch": float(len(run.epochs.rows)), "epsilon": run.epsilon,
+        "temperature": run.temperature if config.codebook == "soft" else math.nan,
         "train_error": run.train_error, "error": errors[0], "error_hardened": errors[1],
         "error_relative": errors[0] / run.blank_error, "error_hardened_relative": errors[1] / run.blank_error,
         "L_q": errors[2], "L_OLS": errors[3], "V": errors[4],
         "weighted_separation": apart, "separation_relative": apart / scale if scale else 0.0,
         "separation_min": separation_min(codes), "token_spread": spread,
-        "critical_temperature": critical_temperature_from(lambda_max(covariance), config.objective),
+        "critical_temperature": critical_temperature_from(lambda_max(covariance), config.objective)
+        if config.codebook == "soft" else math.nan,
         "used_epoch": so_far.used, "used_last": last.used, "perplexity_epoch": so_far.perplexity,
-        "perplexity_last": last.perplexity, "dead_epoch": float(so_far.dead), "dead_last": float(last.dead),
+        "perplexity_last": last.perplexity, "dead_epoch": float(so_far.dead), "dead_last": float(last.dead), "used": now.used,
+        "used_weight": weighted,
         "bits_per_pixel": bits_per_pixel(config.num_codes),
         "bits_per_pixel_entropy": bits_per_pixel(config.num_codes, now.shares),
     }  # fmt: skip
     health = codebook_health(
-        now.used, values["separation_relative"], values["error_relative"], values["error_hardened_relative"]
+        now.used, values["separation_relative"], values["error_relative"], values["error_hardened_relative"], weighted
     )
     return CodebookFrame(
         step=run.step,

@@ -111,21 +111,35 @@ class CodebookRun:
         rows = np.array(self.epochs.rows, dtype=np.float64).reshape(-1, 3)
         return {"epoch": np.arange(1, len(rows) + 1)} | dict(zip(("used", "perplexity", "dead"), rows.T))
 
+    def _sample_places(self) -> list[tuple[int, int]]:
+        cells = self._grid[0] * self._grid[1]
+        return [(int(place) // cells, int(place) % cells) for place in self._sample.cpu()]
+
+    def _sample_labels(self) -> np.ndarray:
+        labels = self.images.held_out_labels
+        images = np.array([image for image, _ in self._sample_places()])
+        return np.zeros(len(images), dtype=np.int64) if labels is None else labels[images]
+
     def sample_info(self) -> dict[str, Any]:
         """What never changes in a run's pictures.
 
         originals (E, H, W, C) uint8: all images kept apart; the first n of them are those reconstructed in a frame.
-        labels (E,) or None, class_names. cell: pixels a side of a code's cell. output_images, output_cells (S,): which
+        image_labels (E,) or None, class_names. labels (S,): class of the image of each sampled output, 0 without
+        classes; documents (S,): its image; words: where it lies. cell: pixels a side of a code's cell. output_images, output_cells (S,): which
         image, and which of its h * w cells, each sampled encoder output belongs to. name, source, notes.
         """
         images, (h, w) = self.images, self._grid
         return {
             "originals": images.held_out,
-            "labels": images.held_out_labels,
+            "labels": self._sample_labels(),
+            "documents": self._sample.cpu().numpy() // (h * w),
+            "words": [f"image {i + 1}, cell {c + 1}" for i, c in self._sample_places()],
+            "image_labels": images.held_out_labels,
             "class_names": list(images.class_names),
             "cell": CELL,
             "output_images": self._sample.cpu().numpy() // (h * w),
             "output_cells": self._sample.cpu().numpy() % (h * w),
+            "grid": (int(h), int(w)),
             "name": images.name,
             "source": images.source,
             "notes": list(images.notes),
@@ -156,6 +170,13 @@ class CodebookRun:
                 return frames
             frames += self._update(controls.who)
             moved = True
+
+    def look(self) -> CodebookFrame | None:
+        """A frame of the present step, whether one was due or not; None when the run diverged at once."""
+        if self.status == "diverged":
+            return self.last_frame
+        self._set_temperature()
+        return capture(self)
 
     def _apply(self, controls: Controls) -> None:
         if controls.epsilon is not None and controls.epsilon != self.epsilon:

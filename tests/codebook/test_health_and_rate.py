@@ -34,6 +34,12 @@ def test_verdicts(numbers, key):
     assert health.key == key and health.words == VERDICTS[key] and health.why and health.alive == (key == "alive")
 
 
+def test_weights_tell_thermal_collapse_where_argmax_is_chance():
+    assert codebook_health(0.3, 0.02, 0.99, 0.99, 1.0).key == "thermal"
+    assert codebook_health(0.3, 0.02, 0.99, 0.99, 0.4).key == "collapsed"
+    assert codebook_health(0.3, 0.8, 0.1, 0.1, 1.0).key == "dead", "weights alone make no code used"
+
+
 def test_full_usage_alone_is_never_alive():
     assert not any(codebook_health(1.0, s, e).alive for s in (0.0, 0.05, 0.5) for e in (0.6, 1.0, 2.0))
 

@@ -1,0 +1,59 @@
+// Pixels of images as bitmaps, and the few marks that are drawn over them.
+
+const made = new WeakMap(); // pixels -> [bitmap of image 0, 1, ...]
+
+/** Image i of pixels (n, H, W, C) in bytes as a canvas; kept as long as the pixels are. shape: [H, W, C]. */
+export function bitmap(pixels, i, [height, width, channels]) {
+  let known = made.get(pixels);
+  if (!known) made.set(pixels, (known = []));
+  if (known[i]) return known[i];
+  const canvas = new OffscreenCanvas(width, height);
+  const image = new ImageData(width, height);
+  let from = i * height * width * channels;
+  for (let to = 0; to < image.data.length; to += 4, from += channels) {
+    for (let c = 0; c < 3; c++) image.data[to + c] = pixels[from + (channels === 3 ? c : 0)];
+    image.data[to + 3] = 255;
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return (known[i] = canvas);
+}
+
+/** A bitmap in a rectangle, its pixels as squares. */
+export function drawBitmap(g, image, x, y, width, height) {
+  g.drawImage(image, x, y, Math.max(1, width), Math.max(1, height));
+}
+
+/** Fit a part's canvas to its CSS size; true when it changed. */
+export function fit(part) {
+  const [w, height] = [part.canvas.clientWidth, part.canvas.clientHeight];
+  const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+  if (part.w === w && part.h === height && part.ratio === ratio) return false;
+  Object.assign(part, { w, h: height, ratio });
+  part.canvas.width = Math.max(1, Math.round(w * ratio));
+  part.canvas.height = Math.max(1, Math.round(height * ratio));
+  return true;
+}
+
+/** A cross: this code is dead. */
+export function drawCross(g, x, y, r, color, width = 1.5) {
+  g.strokeStyle = color;
+  g.lineWidth = width;
+  g.beginPath();
+  g.moveTo(x - r, y - r);
+  g.lineTo(x + r, y + r);
+  g.moveTo(x + r, y - r);
+  g.lineTo(x - r, y + r);
+  g.stroke();
+}
+
+/** A bar in stripes, told from a full one without its colour. */
+export function hatch(g, x, y, width, height, color) {
+  g.strokeStyle = color;
+  g.lineWidth = 1;
+  g.beginPath();
+  for (let d = 0; d <= height; d += 3) {
+    g.moveTo(x, y + d);
+    g.lineTo(x + width, y + d);
+  }
+  g.stroke();
+}

@@ -1,0 +1,1 @@
+"""What the Codebook page is made of."""

@@ -1,0 +1,136 @@
+"""Codebook: soft DDCL quantization beside hard vector quantization. Which codebook is alive, and do its codes differ?"""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.codebook.controls import images_row
+from dashboard.codebook.measured import WORDS
+from dashboard.codebook.presets import CODEBOOK_PRESETS
+from dashboard.codebook.sections import hardening, rate
+from dashboard.codebook.state import MAPS, CodebookState, from_query, panels_of, to_query
+from dashboard.links import settle_view
+from dashboard.live.registry import register_scene
+from dashboard.live_view import live_view
+from dashboard.theme import heading, page_css, subscripts
+from ddcl_core.errors import InputError
+
+BACKGROUND = """
+**One picture, two codebooks.** A small convolutional autoencoder halves an image twice, so that each cell of 4 × 4 pixels
+becomes one vector $z$ of $d$ numbers; the codebook replaces it by one of its $K$ codes, and the decoder paints the image from
+codes alone. *Hard* (VQ-VAE, van den Oord et al., arXiv 1711.00937): the nearest code, with a gradient that is copied past the
+choice (straight-through) and a commitment loss. *Soft* (DDCL, arXiv 2604.03850): the centroid
+$\\sum_k q_k p_k$ with $q_k \\propto e^{-|z - p_k|^2 / T}$; its gradient is exact, nothing is copied.
+
+**Is a codebook alive?** Usage alone deceives: far above its critical temperature every code is used, and every code is the same.
+So the verdict under each map takes three numbers together, the same rule for soft and hard. *Usage*: share of the codes chosen at
+least once, by argmax, over an epoch; at least 90 %. *Separation*: weighted by use, in units of the distance of two encoder
+outputs; at least 0.1. *Error*: mean squared error over that of the mean image, on images kept apart; at most 0.5, and as much
+after every cell was given its one best code.
+
+**What moves.** The dots are encoder outputs of images kept apart, the discs codes; the map is frozen, fitted on short trial runs
+of both sides. A dead code gets less than a tenth of an even share over an epoch. *Made hard* is what the soft codebook costs
+when it is used as a code: argmax in place of the centroid. Cooling closes that gap.
+
+Bits per pixel: $\\log_2 K / 16$, or with an entropy coder the entropy of the usage over 16.
+"""
+
+
+def show() -> None:
+    """The whole page."""
+    st.html(page_css())
+    st.html(heading("Codebook", "Pictures from a small set of codes. Which codebook is alive, and do its codes differ?"))
+    state = _state()
+    shown = st.session_state.get("codebook_shown", state)
+    _example(state, shown)
+    panels, token = _scene(state)
+    images_row(state, shown, panels, _begin)
+    view = live_view(
+        token,
+        [{"label": p.label, "epsilon": p.config.epsilon, "temperature": p.config.temperature} for p in panels],
+        key="codebook",
+        view={
+            "map": state.map or state.preset.map, "color": state.colour or state.preset.colour,
+            "speed": state.preset.steps_per_second, "trails": False,
+        },
+        extension="codebook",
+    )  # fmt: skip
+    shown = settle_view(state, panels, view if view and view.get("scene") == token else None, MAPS)
+    st.session_state.codebook_shown = shown
+    st.query_params.from_dict(to_query(shown))
+    with st.expander("What does it cost to make the soft codebook hard?"):
+        hardening(token)
+    with st.expander("Rate and distortion: how many codes are worth their bits?"):
+        rate(panels)
+    with st.expander("Does the soft codebook keep its codes alive? What was measured"):
+        st.markdown(WORDS)
+    with st.expander("What am I looking at? The method and the verdict"):
+        st.markdown(BACKGROUND)
+    with st.expander("Repeat it elsewhere: seed and configuration"):
+        own = " Hand your own pictures to the run as `read_images(files)`." if state.own else ""
+        st.caption(f"Seed {panels[0].config.seed}. `CodebookConfig.from_dict` reads these, `CodebookRun` runs them.{own}")
+        st.code(json.dumps({p.label: p.config.to_dict() for p in panels}, indent=2, ensure_ascii=False), language="json")
+
+
+def _state() -> CodebookState:
+    """The state of this tab: from the link when the page opens, afterwards from the page itself."""
+    if "codebook_state" not in st.session_state:
+        st.session_state.codebook_state, st.session_state.codebook_problems = from_query(st.query_params.to_dict())
+    for problem in st.session_state.codebook_problems:
+        st.warning(problem)
+    return st.session_state.codebook_state
+
+
+def _begin(state: CodebookState) -> None:
+    st.session_state.codebook_state = st.session_state.codebook_shown = state
+    st.session_state.codebook_problems = []
+
+
+def _example(state: CodebookState, shown: CodebookState) -> None:
+    keys = [p.key for p in CODEBOOK_PRESETS]
+    titles = {p.key: p.title for p in CODEBOOK_PRESETS}
+    pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
+    with pick:
+        chosen = st.selectbox(
+            "Example", keys, keys.index(state.example), format_func=titles.get, key=f"codebook-example-{state.example}"
+        )
+        if chosen != state.example:
+            kept = {name: getattr(shown, name) for name in ("seed", "images", "own", "wanted")}
+            _begin(CodebookState(example=chosen, **kept))
+            st.rerun()
+    with words:
+        st.html(f'<p class="ddcl-watch">{subscripts(html.escape(state.preset.watch))}</p>')
+    pairs = state.preset.pairs
+    if len(pairs) > 1:
+        names = [pair.title for pair in pairs]
+        which = st.segmented_control(
+            "Compare", range(len(pairs)), default=state.pair, format_func=names.__getitem__, required=True,
+            label_visibility="collapsed", key=f"codebook-pair-{state.example}-{state.pair}",
+        )  # fmt: skip
+        if which is not None and which != state.pair:
+            _begin(replace(shown, pair=which, epsilon=(None, None), temperature=(None, None)))
+            st.rerun()
+
+
+def _scene(state: CodebookState):
+    try:
+        panels = panels_of(state)
+    except InputError as error:
+        st.error(f"{error} The example's own settings are shown.")
+        panels = panels_of(CodebookState(example=state.example))
+    token = register_scene(
+        [p.config for p in panels],
+        [p.label for p in panels],
+        map_kind=state.map or state.preset.map,
+        speed=state.preset.steps_per_second,
+        reuse=st.session_state.get("codebook_token"),
+    )
+    st.session_state.codebook_token = token
+    return panels, token
+
+
+show()
