@@ -183,7 +183,7 @@ export class Model {
             panel: p,
             status,
             step: frame.statusStep >= 0 ? frame.statusStep : frame.step,
-            words: this.statusWords?.(frame, p),
+            ...(this.statusWords ? { words: this.statusWords(frame, p) } : {}),
             label: this.labels[p],
           });
         }
