@@ -88,9 +88,12 @@ def payload(
 
 def _panel(panel: Mapping[str, Any], index: int) -> dict[str, Any]:
     label = str(panel.get("label") or ("left", "right")[index])
-    values = {}
+    values: dict[str, float | None] = {}
     for name in ("epsilon", "temperature"):
         value = panel.get(name)
+        if name == "temperature" and name in panel and value is None:
+            values[name] = None
+            continue
         if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
             raise InputError(f"Panel {label!r} has {name} {value!r}; give a number that is not negative.")
         values[name] = float(value)
@@ -115,7 +118,8 @@ def live_view(
 
     scene_token: from the registry of live scenes. The same token on a rerun leaves the run alone; another one starts
         over, so a page keeps its token in `st.session_state` while ε, T or the view change.
-    panels: one or two mappings with `label`, `epsilon` and `temperature` (the values at step 0).
+    panels: one or two mappings with `label`, `epsilon` and `temperature` (the values at step 0; a
+        temperature of None hides its slider).
     key: identity of the component on the page; zoom and selection are remembered under it.
     view: starting values of `color` ("class" | "prototype"), `map` ("umap" | "pca"), `forces`, `trails`, `speed` (steps
         a second, 0 for as fast as it can) and `seed`, taken up when a scene opens; what is left out stays as it was.

@@ -17,6 +17,7 @@ def show() -> None:
     st.set_page_config(page_title="DDCL Lab", page_icon=":material/scatter_plot:", layout="wide")
     pages = [
         st.Page(_PAGES / "stability.py", title="Stability", url_path="stability", default=True),
+        st.Page(_PAGES / "documents.py", title="Documents", url_path="documents"),
         st.Page(_PAGES / "codebook.py", title="Codebook", url_path="codebook"),
         st.Page(_PAGES / "orbits.py", title="Orbits", url_path="orbits"),
     ]

@@ -40,7 +40,7 @@ def scout_pool(
         trips = trips[:1]  # frozen tokens go nowhere
     for done, (config, epsilon) in enumerate(trips):
         tokens = min(config.sample_tokens, _SCOUT_TOKENS)
-        run = TrainingRun(config.with_(epsilon=epsilon, sample_tokens=tokens, frame_every=1, max_steps=1000), scene)
+        run = TrainingRun(config.with_(epsilon=epsilon, sample_tokens=tokens, frame_every=1000, max_steps=1000), scene)
         for stop in SCOUT_STEPS:
             if config.encoder.kind == "none" and stop > 0:
                 break
@@ -48,11 +48,9 @@ def scout_pool(
                 progress((done + stop / SCOUT_STEPS[-1]) / len(trips), "Scouting where the tokens may go")
             while run.step < stop and not run.finished:
                 run.advance(1e6, {"until_step": stop})
-            if run.step == 0:
-                run.advance(0.0, {"until_step": 0})
-            if run.finished or run.last_frame is None:
+            if run.finished:
                 break
-            snapshots.append(run.last_frame.tokens)
+            snapshots.append(run.look().tokens)
         labels = np.asarray(run.sample_info()["labels"])
     finite = [snapshot for snapshot in snapshots if np.isfinite(snapshot).all()]
     if not finite or labels is None:

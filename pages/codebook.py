@@ -16,6 +16,7 @@ from dashboard.codebook.state import MAPS, CodebookState, from_query, panels_of,
 from dashboard.links import settle_view
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
+from dashboard.presets import Panel
 from dashboard.theme import heading, page_css, subscripts
 from ddcl_core.errors import InputError
 
@@ -51,7 +52,7 @@ def show() -> None:
     images_row(state, shown, panels, _begin)
     view = live_view(
         token,
-        [{"label": p.label, "epsilon": p.config.epsilon, "temperature": p.config.temperature} for p in panels],
+        [_sliders(panel) for panel in panels],
         key="codebook",
         view={
             "map": state.map or state.preset.map, "color": state.colour or state.preset.colour,
@@ -74,6 +75,13 @@ def show() -> None:
         own = " Hand your own pictures to the run as `read_images(files)`." if state.own else ""
         st.caption(f"Seed {panels[0].config.seed}. `CodebookConfig.from_dict` reads these, `CodebookRun` runs them.{own}")
         st.code(json.dumps({p.label: p.config.to_dict() for p in panels}, indent=2, ensure_ascii=False), language="json")
+
+
+def _sliders(panel: Panel) -> dict[str, str | float | None]:
+    """A panel for the live view; a hard codebook has no temperature to set."""
+    config = panel.config
+    temperature = config.temperature if config.codebook == "soft" else None
+    return {"label": panel.label, "epsilon": config.epsilon, "temperature": temperature}
 
 
 def _state() -> CodebookState:

@@ -3,8 +3,7 @@ import { CodeParts } from "./codebook_parts.js";
 import { h, setText } from "./dom.js";
 import { format } from "./numbers.js";
 
-const MARKS = { alive: "●", dead: "◐", close: "◑", soft_only: "◌", poor: "◌", diverged: "✕" };
-const FIRST = 20; // steps before a verdict means anything
+const MARKS = { alive: "●", dead: "◐", close: "◑", soft_only: "◌", poor: "◌", unclear: "◌", diverged: "✕" };
 const share = (x) => (Number.isFinite(x) ? `${Math.round(100 * x)} %` : "–");
 
 export class Extension {
@@ -13,7 +12,7 @@ export class Extension {
     this.memory = lab.memory.extension;
     this.memory.image ??= 0;
     this.parts = [0, 1].map(
-      (p) => new CodeParts(p, { code: (k) => lab.select(k), image: () => this.memory.image }),
+      (p) => new CodeParts(p, { code: (k) => lab.select(k), picture: (i) => this.show(i - this.memory.image), image: () => this.memory.image }),
     );
     this.code = h("input", {
       class: "number", type: "number", min: 1, "aria-label": "Code", "data-testid": "code",
@@ -48,8 +47,13 @@ export class Extension {
         kind: "usage", title: "Codes in use",
         hint: "Thick: share over the last whole epoch. Thin: this epoch so far.",
         lines: [{ name: "used_last", width: 2 }, { name: "used_epoch", width: 0.9, opacity: 0.6 }],
-        low: 0, high: 1.03,
-        read: (at) => `${share(at("used_last"))}, perplexity ${format(at("perplexity_last"))}`,
+        low: 0, high: 1.03, read: (at) => `${share(at("used_last"))}, this epoch ${share(at("used_epoch"))}`,
+      },
+      {
+        kind: "perplexity", title: "Perplexity",
+        hint: "How many codes, evenly used, would spread as much. Thin: this epoch so far.",
+        lines: [{ name: "perplexity_last", width: 2 }, { name: "perplexity_epoch", width: 0.9, opacity: 0.6 }],
+        low: 0, read: (at) => `${format(at("perplexity_last"))}, this epoch ${format(at("perplexity_epoch"))}`,
       },
       {
         kind: "apart", title: "Separation",
@@ -65,21 +69,17 @@ export class Extension {
   /** Which codebook is alive, from three numbers side by side. */
   verdict(frame, metric, p) {
     const still = this.lab.model.still[p];
-    const [key, words] = still?.verdicts[frame.extra.health?.[0] ?? 0] ?? ["poor", "not known"];
+    const [key, words] = still?.verdicts[frame.extra.health?.[0] ?? -1] ?? ["unclear", "not yet clear"];
     const pair = still?.codebook === "soft" ? `, made hard ${format(metric("error_hardened_relative"), 2)}` : "";
     const weight = key === "thermal" ? ` (by weight ${share(metric("used_weight"))})` : "";
     const detail =
       `usage ${share(metric("used"))}${weight} · separation ${format(metric("separation_relative"), 2)} · ` +
       `error ${format(metric("error_relative"), 2)}${pair}`;
-    const early = frame.step < FIRST && key !== "diverged";
-    return { mark: early ? "◌" : (MARKS[key] ?? "▼"), word: early ? "NOT YET CLEAR" : words.toUpperCase(), detail };
+    return { mark: MARKS[key] ?? "▼", word: words.toUpperCase(), detail };
   }
 
   receive(header) {
     if (header.type !== "still") return;
-    const soft = this.lab.model.still[header.panel].codebook === "soft";
-    const part = this.lab.panelParts[header.panel];
-    if (part) part.sliders.temperature.node.hidden = !soft; // a hard codebook has no temperature
     this.code.max = header.num_codes;
     this.parts.forEach((p) => p.forget());
     this.lab.model.statusWords = (frame, p) => this.wordsOf(frame, p);
@@ -124,7 +124,7 @@ export class Extension {
     setText(this.image, `image ${this.memory.image + 1} of ${count}`);
     const shown = memory.selected >= 0 ? String(memory.selected + 1) : "";
     if (this.code.value !== shown && this.code.getRootNode().activeElement !== this.code) this.code.value = shown;
-    this.parts.forEach((part, p) => model.panels[p] && model.still[p] && part.words(model, p, time, memory.selected));
+    this.parts.forEach((part, p) => model.panels[p] && model.still[p] && part.words(model, p, time, memory.selected, this.memory.image));
   }
 
   destroy() {}

@@ -1,24 +1,28 @@
 // One codebook's pictures: five canvases with their captions, redrawn only when what they show has changed.
-import { bitmap, drawBitmap, drawCross, fit, hatch } from "./codebook_pictures.js";
+import { fates, HARDLY, IN_USE, NEVER, usesOf } from "./codebook_counts.js";
+import { bitmap, drawBitmap, drawFate, fit, frameOf, hatch, stamp } from "./codebook_pictures.js";
 import { h, setText } from "./dom.js";
 import { format } from "./numbers.js";
 
 const CROP = 12; // pixels a side of a patch shown with what surrounds its cell
 
-function part(name, title, p, onclick) {
+function part(name, title, p, onclick, ...below) {
   const canvas = h("canvas", { role: "img", "data-testid": `${name}-${p}` });
-  const value = h("span", { class: "cb-value" }, "");
-  const node = h("section", { class: `cb-part cb-${name}` }, h("div", { class: "cb-head" }, h("h4", {}, title), value), canvas);
+  const value = h("span", { class: "cb-value", "data-testid": `${name}-words-${p}` }, "");
+  const head = h("div", { class: "cb-head" }, h("h4", {}, title), value);
+  const node = h("section", { class: `cb-part cb-${name}` }, head, canvas, ...below);
   if (onclick) canvas.addEventListener("click", (event) => onclick(event.offsetX, event.offsetY));
   return { canvas, value, node, key: "" };
 }
 
 export class CodeParts {
-  /** on: {code(k): a code was clicked, image(): the image whose index map is shown}. */
+  /** on: {code(k), picture(i): one was clicked, image(): the image whose index map is shown}. */
   constructor(p, on) {
     this.on = on;
-    this.usage = part("usage", "How often each code is used", p, (x) => this.pick(Math.floor((x / this.usage.w) * this.K)));
-    this.strip = part("strip", "Pictures", p);
+    const legend = h("p", { class: "cb-legend" }, "Bars: this epoch so far. Ticks: the last one. Dashes: an even share.");
+    const bar = (x) => this.pick(Math.floor((x / this.usage.w) * this.K));
+    this.usage = part("usage", "Usage", p, bar, legend);
+    this.strip = part("strip", "Pictures", p, (x) => this.pickPicture(x));
     this.tiles = part("tiles", "The codebook, decoded", p, (x, y) => this.pickTile(x, y));
     this.index = part("index", "Index map", p, (x, y) => this.pickCell(x, y));
     this.patches = part("patches", "Patches of one code", p);
@@ -40,6 +44,11 @@ export class CodeParts {
     if (x < side * this.columns) this.pick(Math.floor(y / side) * this.columns + Math.floor(x / side));
   }
 
+  pickPicture(x) {
+    const i = Math.floor((x / this.strip.w) * (this.pictures ?? 0));
+    if (i >= 0 && i < this.pictures) this.on.picture(i);
+  }
+
   pickCell(x, y) {
     if (!this.cells) return;
     const [rows, columns] = this.grid;
@@ -56,12 +65,14 @@ export class CodeParts {
     const frame = s.store.bracket(s.time)?.[0];
     const rich = s.store.nearestWith("tiles", s.time);
     if (!frame?.extra.used_epoch || !rich) return;
-    this.dead = deadCodes(frame, this.K);
+    this.fates = fates(frame, this.K, s.still.steps_per_epoch);
     this.cells = rich.extra.cells;
-    const state = [s.selected, s.theme.ink, rich.step].join();
-    this.once(this.usage, `${frame.step},${state}`, (g) => this.drawUsage(g, frame, s));
-    this.once(this.strip, rich.step, (g) => this.drawStrip(g, rich, s));
-    this.once(this.tiles, `${state},${this.dead.join("")}`, (g) => this.drawTiles(g, rich, s));
+    this.behind = rich === frame ? null : rich.step;
+    [this.pictures] = s.shapes.pictures;
+    const state = [s.selected, s.theme.ink, stamp(rich)].join();
+    this.once(this.usage, `${stamp(frame)},${state}`, (g) => this.drawUsage(g, frame, s));
+    this.once(this.strip, `${state},${s.image}`, (g) => this.drawStrip(g, rich, s));
+    this.once(this.tiles, `${state},${this.fates.join("")}`, (g) => this.drawTiles(g, rich, s));
     this.once(this.index, `${state},${s.image}`, (g) => this.drawIndex(g, s));
     this.once(this.patches, state, (g) => this.drawPatches(g, s));
   }
@@ -87,16 +98,17 @@ export class CodeParts {
     const wide = Math.max(1, step - (step > 4 ? 1.5 : 0));
     for (let k = 0; k < this.K; k++) {
       const tall = (bars[k] / top) * (foot - 2);
-      g.fillStyle = k === selected ? theme.ink : this.dead[k] ? theme.alarm : theme.calm;
+      const dead = this.fates[k] !== IN_USE;
+      g.fillStyle = k === selected ? theme.ink : dead ? theme.alarm : theme.calm;
       g.globalAlpha = selected >= 0 && k !== selected ? 0.45 : 0.85;
-      if (this.dead[k]) hatch(g, k * step, foot - tall, wide, tall, g.fillStyle);
+      if (dead) hatch(g, k * step, foot - tall, wide, tall, g.fillStyle);
       else g.fillRect(k * step, foot - tall, wide, tall);
       g.globalAlpha = 1;
       if (last[k] > 0) {
         g.fillStyle = theme.ink;
         g.fillRect(k * step, foot - (last[k] / top) * (foot - 2) - 1, wide, 1.5);
       }
-      if (this.dead[k]) drawCross(g, k * step + wide / 2, foot + 6, Math.min(3.5, step / 2), theme.alarm);
+      drawFate(g, this.fates[k], k * step + wide / 2, foot + 6, Math.min(3.5, step / 2), theme.alarm);
     }
     g.strokeStyle = theme.faded ?? theme.ink;
     g.setLineDash([4, 3]);
@@ -107,7 +119,7 @@ export class CodeParts {
     g.setLineDash([]);
   }
 
-  drawStrip(g, rich, { still, shapes }) {
+  drawStrip(g, rich, { still, shapes, theme, image }) {
     const [count] = shapes.pictures;
     const rows = [
       [still.arrays.originals, still.shapes.originals.slice(1)],
@@ -118,6 +130,7 @@ export class CodeParts {
     rows.forEach(([pixels, shape], row) => {
       for (let i = 0; i < count; i++) drawBitmap(g, bitmap(pixels, i, shape), i * side, row * side, side - 2, side - 2);
     });
+    if (image < count) frameOf(g, image * side + 1, 1, side - 4, theme);
   }
 
   drawTiles(g, rich, { theme, shapes, selected }) {
@@ -125,7 +138,7 @@ export class CodeParts {
     for (let k = 0; k < this.K; k++) {
       const [x, y] = [(k % this.columns) * side, Math.floor(k / this.columns) * side];
       drawBitmap(g, bitmap(rich.extra.tiles, k, shapes.tiles.slice(1)), x + 1, y + 1, side - 2, side - 2);
-      if (this.dead[k]) drawCross(g, x + side / 2, y + side / 2, side * 0.3, theme.alarm, 2.5);
+      drawFate(g, this.fates[k], x + side / 2, y + side / 2, side * 0.3, theme.alarm, 2.5);
       if (k === selected) frameOf(g, x + 1.5, y + 1.5, side - 3, theme);
     }
   }
@@ -179,53 +192,30 @@ export class CodeParts {
     this.shownPatches = some.length;
   }
 
-  words(model, p, time, selected) {
+  /** Bring captions and labels up to date. image: number of the image whose index map is shown. */
+  words(model, p, time, selected, image) {
     const frame = model.panels[p].bracket(time ?? -1)?.[0];
-    if (!frame?.extra.used_epoch) return;
+    if (!frame?.extra.used_epoch || !this.fates) return;
+    const say = (each, words, label) => {
+      setText(each.value, words);
+      if (each.canvas.getAttribute("aria-label") !== label) each.canvas.setAttribute("aria-label", label);
+    };
     const at = (name) => model.metric(frame, name);
-    const dead = this.dead?.reduce((sum, is) => sum + is, 0) ?? 0;
-    const used = Math.round(at("used") * this.K);
-    const epoch = at("epoch") + 1;
-    setText(this.usage.value, `epoch ${epoch} · ${used} of ${this.K} used · ${dead} dead (✕)`);
-    this.usage.canvas.setAttribute("aria-label", `Usage of ${this.K} codes: ${used} used, ${dead} dead, in epoch ${epoch}`);
+    const count = (fate) => this.fates.reduce((sum, each) => sum + (each === fate), 0);
+    const [never, hardly] = [count(NEVER), count(HARDLY)];
+    const usage = `epoch ${at("epoch") + 1} · ${this.K - never} of ${this.K} chosen · ✕ ${never} never · ╱ ${hardly} hardly ever`;
+    say(this.usage, usage, `Usage of the codes: ${usage}`);
     const soft = model.still[p].codebook === "soft";
-    setText(this.strip.value, soft ? "original, as used, made hard" : "original, as used, and again");
-    setText(this.tiles.value, "✕: dead");
-    setText(this.index.value, "code of each 4 × 4 cell");
+    const old = this.behind === null ? "" : `of step ${this.behind}: `;
+    const error = format(at("error_relative"), 2);
+    const rows = soft ? "original, as used, made hard" : "original, as used (hard: twice the same)";
+    say(this.strip, `${old}${rows}`, `Originals above, reconstructions below; error ${error} of a blank picture’s`);
+    say(this.tiles, old.slice(0, -2), `${this.K} codes as decoded tiles; ${never} were never chosen, ${hardly} hardly ever`);
+    say(this.index, `image ${image + 1}, the code of each cell`, `Code of every cell of image ${image + 1}`);
     const total = this.cells?.length ?? 0;
     const uses = selected < 0 || !this.cells ? null : usesOf(this.cells, selected).length;
-    const words =
-      uses === null
-        ? "click a code"
-        : `code ${selected + 1}: ${uses} of ${total} cells${uses > (this.shownPatches ?? 0) ? `, ${this.shownPatches ?? 0} shown` : ""}`;
-    setText(this.patches.value, words);
-    this.patches.canvas.setAttribute("aria-label", `Patches: ${words}`);
-    const error = format(at("error_relative"), 2);
-    this.strip.canvas.setAttribute("aria-label", `Originals above, reconstructions below; error ${error} of a blank picture’s`);
-    this.tiles.canvas.setAttribute("aria-label", `${this.K} codes as decoded tiles`);
-    this.index.canvas.setAttribute("aria-label", "Code of every cell of one image");
+    const part = uses > (this.shownPatches ?? 0) ? `, ${this.shownPatches ?? 0} shown` : "";
+    const words = uses === null ? "click a code" : `code ${selected + 1}: ${uses} of ${total} cells${part}`;
+    say(this.patches, words, `Patches: ${words}`);
   }
-}
-
-/** Codes with less than a tenth of an even share, over the last whole epoch or, before it ends, over this one. */
-function deadCodes(frame, count) {
-  const last = frame.extra.used_last;
-  const used = last.some((x) => x > 0) ? last : frame.extra.used_epoch;
-  if (!used.some((x) => x > 0)) return Array(count).fill(false);
-  return Array.from(used, (x) => x < 0.1 / count);
-}
-
-function usesOf(cells, code) {
-  const found = [];
-  for (let i = 0; i < cells.length; i++) if (cells[i] === code) found.push(i);
-  return found;
-}
-
-function frameOf(g, x, y, wide, theme, tall = wide) {
-  g.lineWidth = 3.5;
-  g.strokeStyle = theme.ground;
-  g.strokeRect(x, y, wide, tall);
-  g.lineWidth = 2;
-  g.strokeStyle = theme.alarm;
-  g.strokeRect(x, y, wide, tall);
 }

@@ -1,6 +1,15 @@
 // Pixels of images as bitmaps, and the few marks that are drawn over them.
+import { IN_USE, NEVER } from "./codebook_counts.js";
 
 const made = new WeakMap(); // pixels -> [bitmap of image 0, 1, ...]
+const stamps = new WeakMap();
+let stamped = 0;
+
+/** A number of a frame's own: one that is measured again at the same step has another. */
+export function stamp(frame) {
+  if (!stamps.has(frame)) stamps.set(frame, ++stamped);
+  return stamps.get(frame);
+}
 
 /** Image i of pixels (n, H, W, C) in bytes as a canvas; kept as long as the pixels are. shape: [H, W, C]. */
 export function bitmap(pixels, i, [height, width, channels]) {
@@ -34,16 +43,29 @@ export function fit(part) {
   return true;
 }
 
-/** A cross: this code is dead. */
-export function drawCross(g, x, y, r, color, width = 1.5) {
+/** A cross over a code that was never chosen, one stroke over one that hardly ever was. */
+export function drawFate(g, fate, x, y, r, color, width = 1.5) {
+  if (fate === IN_USE) return;
   g.strokeStyle = color;
   g.lineWidth = width;
   g.beginPath();
-  g.moveTo(x - r, y - r);
-  g.lineTo(x + r, y + r);
   g.moveTo(x + r, y - r);
   g.lineTo(x - r, y + r);
+  if (fate === NEVER) {
+    g.moveTo(x - r, y - r);
+    g.lineTo(x + r, y + r);
+  }
   g.stroke();
+}
+
+/** A frame that stands out on any picture. */
+export function frameOf(g, x, y, wide, theme, tall = wide) {
+  g.lineWidth = 3.5;
+  g.strokeStyle = theme.ground;
+  g.strokeRect(x, y, wide, tall);
+  g.lineWidth = 2;
+  g.strokeStyle = theme.alarm;
+  g.strokeRect(x, y, wide, tall);
 }
 
 /** A bar in stripes, told from a full one without its colour. */

@@ -102,7 +102,8 @@ export class Lab extends Commands {
       });
       part.map = new MapPanel(part.canvas);
       part.sliders.epsilon.show(spec.epsilon);
-      part.sliders.temperature.show(spec.temperature);
+      if (spec.temperature !== null) part.sliders.temperature.show(spec.temperature);
+      part.sliders.temperature.node.hidden = spec.temperature === null;
       listenPointer(part.canvas, part.map, {
         view: () => this.memory.view,
         setView: (view) => {

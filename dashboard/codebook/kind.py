@@ -19,14 +19,17 @@ Report = Callable[[float, str], None]
 _FIRST = ("epsilon", "temperature")
 METRIC_NAMES = (*_FIRST, *(name for name in CODEBOOK_METRICS if name not in _FIRST))
 LIGHT = ("tiles", "pictures", "hardened", "cells")
-KEYS = tuple(VERDICTS)
+UNCLEAR = "unclear"
+KEYS = (*VERDICTS, UNCLEAR)
 # How the view colours a verdict; its words are its own.
 _STATUS = {
     "alive": "stable", "dead": "collapsed", "thermal": "collapsed", "collapsed": "collapsed", "diverged": "diverged",
 }  # fmt: skip
 SCOUT_STEPS = (0, 10, 40)
 _SCOUT_OUTPUTS = 400
-_PATIENCE = 20  # steps before a verdict means anything: an untrained decoder's pictures are blank
+# Before, an untrained decoder's pictures are blank, and the first epoch counts codes where they were placed.
+_SETTLED_EPOCHS, _SETTLED_STEPS = 2, 20
+_WHY_EVERY, _WHY_KEPT = 4, 40  # rows of the history between two explanations, and how many of those are kept
 
 
 def config_of(values: Mapping[str, Any]) -> CodebookConfig:
@@ -81,14 +84,22 @@ def make(config: CodebookConfig, scene: Any, snapshot: bytes | None) -> Any:
 
 def frame_of(frame: CodebookFrame) -> Frame:
     """Encoder outputs as tokens, codes as prototypes; there are no forces to draw, since Adam moves them."""
-    shares = _assignments(frame)
-    status = "diverged" if frame.status == "diverged" else _STATUS.get(frame.health.key, "unresolved")
-    if status != "diverged" and frame.step < _PATIENCE:
-        status = "unresolved"
+    shares, key = _assignments(frame), _verdict(frame)
+    status = "diverged" if frame.status == "diverged" else _STATUS.get(key, "unresolved")
     return Frame(
         frame.step, frame.epsilon, frame.temperature, frame.codes, frame.outputs, shares, frame.usage_epoch, None, None,
         frame.metrics, status, frame.status_step,
     )  # fmt: skip
+
+
+def settled(epoch: float, step: float) -> bool:
+    """Whether a verdict means anything yet: two whole epochs were seen."""
+    return epoch >= _SETTLED_EPOCHS and step >= _SETTLED_STEPS
+
+
+def _verdict(frame: CodebookFrame) -> str:
+    key = frame.health.key
+    return key if key == "diverged" or settled(frame.metrics["epoch"], frame.step) else UNCLEAR
 
 
 def _assignments(frame: CodebookFrame) -> np.ndarray:
@@ -112,7 +123,7 @@ def extras(frame: CodebookFrame, run: Any) -> dict[str, np.ndarray]:
         "used_epoch": frame.usage_epoch.astype(np.float32),
         "used_last": frame.usage_last.astype(np.float32),
         "weight": frame.weight_epoch.astype(np.float32),
-        "health": np.array([KEYS.index(frame.health.key)], dtype=np.uint8),
+        "health": np.array([KEYS.index(_verdict(frame))], dtype=np.uint8),
     }
 
 
@@ -126,13 +137,13 @@ def still(run: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "grid": list(about["grid"]),
         "steps_per_epoch": about["steps_per_epoch"],
         "train_images": about["train_images"],
-        "verdicts": [[key, words] for key, words in VERDICTS.items()],
+        "verdicts": [*map(list, VERDICTS.items()), [UNCLEAR, "not yet clear"]],
     }
     return header, {"originals": about["originals"]}
 
 
 def explain(panels: Sequence[tuple[str, CodebookConfig, Mapping[str, np.ndarray], Any]]) -> list[dict[str, Any]]:
-    """What each verdict rests on, whenever one changes, and at the last step; numpy only."""
+    """What each verdict rests on, whenever one changes and every few frames between; numpy only."""
     moments = sorted({step for _, _, history, _ in panels for step in _changes(history)})
     items: list[dict[str, Any]] = []
     for moment in moments:
@@ -144,9 +155,10 @@ def explain(panels: Sequence[tuple[str, CodebookConfig, Mapping[str, np.ndarray]
 
 def _changes(history: Mapping[str, np.ndarray]) -> list[int]:
     steps, before, found = history["step"], None, []
+    recent = range(len(steps))[::_WHY_EVERY][-_WHY_KEPT:]  # never "the last row": what is shown lies a little behind it
     for i in range(len(steps)):
-        key = _health(history, i).key
-        if key != before or i == len(steps) - 1:
+        key = _health(history, i).key if settled(history["epoch"][i], steps[i]) else UNCLEAR
+        if key != before or i in recent:
             found.append(int(steps[i]))
         before = key
     return found
@@ -161,8 +173,8 @@ def _describe(label: str, config: CodebookConfig, history: Mapping[str, np.ndarr
     here = int(np.searchsorted(np.asarray(history["step"]), until, side="right")) - 1
     if here < 0:
         return ""
-    if history["step"][here] < _PATIENCE:
-        return f"{label}: too early to say; the decoder has hardly learned."
+    if not settled(history["epoch"][here], history["step"][here]) and _health(history, here).key != "diverged":
+        return f"{label}: too early to say; a verdict takes {_SETTLED_EPOCHS} whole epochs."
     text = f"{label}: {_health(history, here).why}"
     if config.codebook != "soft":
         return text

@@ -24,7 +24,7 @@ def config_of(values: Mapping[str, Any]) -> RunConfig:
 
 
 def given(config: RunConfig) -> Any:
-    """The catalogue that an orbits configuration refers to, or None."""
+    """The catalogue or the documents that a configuration refers to, or None."""
     from dashboard.engine.uploads import uploads
 
     return uploads().held(config.data)
@@ -32,6 +32,10 @@ def given(config: RunConfig) -> Any:
 
 def load(config: RunConfig, report: Report, given: Any = None) -> Any:
     """The TokenScene of a configuration; it stays on the worker, from where runs get it."""
+    if given is not None and config.data.kind == "custom":
+        from ddcl_core.data.document_scene import document_scene
+
+        return document_scene(config.data, config.seed, report, None, given)
     if given is not None:
         from ddcl_core.orbits import orbit_scene
 

@@ -10,6 +10,7 @@ from ddcl_core.data.folder_corpora import load_imdb, load_newsgroups, load_sst2
 from ddcl_core.data.progress import Cancelled, Progress, checkpoint
 from ddcl_core.data.projection import project_tokens
 from ddcl_core.data.scene import TokenScene
+from ddcl_core.data.tables import OwnDocuments
 from ddcl_core.data.text_encoder import encode_documents, resolve_model
 from ddcl_core.errors import InputError
 
@@ -29,25 +30,42 @@ def custom_corpus(texts: tuple[str, ...], labels: tuple[str, ...]) -> Corpus:
     return Corpus("Your documents", tuple(map(clean_text, texts)), numbers, names, "Documents given by the user.")
 
 
+def chosen_documents(
+    config: DataConfig, seed: int, given: OwnDocuments | None = None
+) -> tuple[list[str], list[int], tuple[str, ...]]:
+    """The texts, labels and class names that `document_scene` reads for the same arguments."""
+    corpus, chosen, _ = _choose(config, seed, given)
+    return [corpus.texts[i] for i in chosen], [corpus.labels[i] for i in chosen], corpus.class_names
+
+
+def _choose(config: DataConfig, seed: int, given: OwnDocuments | None) -> tuple[Corpus, np.ndarray, list[str]]:
+    if config.kind == "custom" and given is None:
+        corpus = custom_corpus(config.texts, config.text_labels)
+        chosen = np.arange(min(len(corpus.texts), config.num_documents))
+        cut = f"Only the first {len(chosen)} of {len(corpus.texts)} documents are used."
+        return corpus, chosen, [cut] if len(chosen) < len(corpus.texts) else []
+    corpus = CORPORA[config.kind]() if given is None else custom_corpus(given.texts, given.labels)
+    chosen = sample_balanced(corpus.labels, config.num_documents, np.random.default_rng(seed))
+    if given is not None:
+        cut = f"{len(chosen):,} of {len(corpus.texts):,} documents are used, drawn evenly over the labels."
+        return corpus, chosen, [*given.notes, *([cut] if len(chosen) < len(corpus.texts) else [])]
+    few = f"{corpus.name} has only {len(chosen)} distinct documents; all of them are used."
+    return corpus, chosen, [few] if len(chosen) < config.num_documents else []
+
+
 def document_scene(
-    config: DataConfig, seed: int, progress: Progress | None = None, cancelled: Cancelled | None = None
+    config: DataConfig,
+    seed: int,
+    progress: Progress | None = None,
+    cancelled: Cancelled | None = None,
+    given: OwnDocuments | None = None,
 ) -> TokenScene:
     """The scene of documents that `config.kind` names; see `load_scene` for the arguments.
 
     `seed` draws `config.num_documents` documents, balanced over the classes ('custom': all of them, in their order, up
-    to that number). Their tokens go through the frozen model, PCA to `config.dim` and one global scale.
+    to that number). `given`: documents of one's own that `config.texts` only refers to, drawn like a corpus. Their tokens go through the frozen model, PCA to `config.dim` and one global scale.
     """
-    notes: list[str] = []
-    if config.kind == "custom":
-        corpus = custom_corpus(config.texts, config.text_labels)
-        chosen = np.arange(min(len(corpus.texts), config.num_documents))
-        if len(chosen) < len(corpus.texts):
-            notes.append(f"Only the first {len(chosen)} of {len(corpus.texts)} documents are used.")
-    else:
-        corpus = CORPORA[config.kind]()
-        chosen = sample_balanced(corpus.labels, config.num_documents, np.random.default_rng(seed))
-        if len(chosen) < config.num_documents:
-            notes.append(f"{corpus.name} has only {len(chosen)} distinct documents; all of them are used.")
+    corpus, chosen, notes = _choose(config, seed, given)
     checkpoint(progress, cancelled, 0.02, "Looking for the language model")
     model = resolve_model(config.model)
     texts = [corpus.texts[i] for i in chosen]
@@ -66,7 +84,7 @@ def document_scene(
             f"and {int(read.unread.sum())} of their tokens are not seen."
         )
     mask = read.mask[filled]
-    projected, kept = project_tokens(read.tokens[filled][mask], config.dim)
+    projected, kept, projection = project_tokens(read.tokens[filled][mask], config.dim)
     tokens = np.zeros((*mask.shape, config.dim), dtype=np.float32)
     tokens[mask] = projected
     labels = np.array([corpus.labels[i] for i in chosen])[filled]
@@ -82,4 +100,5 @@ def document_scene(
         source=f"{corpus.source} Token embeddings: {model.source}.",
         explained_variance=kept,
         notes=notes,
+        projection=projection,
     )

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ddcl_core.errors import InputError
 
 
-def project_tokens(tokens: np.ndarray, dim: int) -> tuple[np.ndarray, float]:
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The map x -> (x - mean) directions * scale: mean (D,), directions (D, d), all float64."""
+
+    mean: np.ndarray
+    directions: np.ndarray
+    scale: float
+
+    def apply(self, tokens: np.ndarray) -> np.ndarray:
+        """Tokens (..., D) that were not among those it was fitted on, in the same space: (..., d) float32."""
+        return ((tokens.astype(np.float64) - self.mean) @ self.directions * self.scale).astype(np.float32)
+
+
+def project_tokens(tokens: np.ndarray, dim: int) -> tuple[np.ndarray, float, Projection]:
     """Principal components of the tokens, scaled by ONE factor so that their mean squared norm is `dim`.
 
     The tokens are centred, projected on the `dim` directions of largest variance, and multiplied by one common number:
@@ -20,7 +35,8 @@ def project_tokens(tokens: np.ndarray, dim: int) -> tuple[np.ndarray, float]:
         dim: d, at most min(N - 1, D).
 
     Returns:
-        projected (N, d) float32 with mean 0, and the share of the variance that these d components hold, 0..1.
+        projected (N, d) float32 with mean 0, the share of the variance that these d components hold, 0..1, and the
+        projection itself.
 
     Raises:
         InputError: d is larger than the tokens can give, a value is not finite, or all tokens are the same.
@@ -37,7 +53,8 @@ def project_tokens(tokens: np.ndarray, dim: int) -> tuple[np.ndarray, float]:
     x = tokens.astype(np.float64)
     if not np.isfinite(x).all():
         raise InputError("The model gave token values that are not finite; choose another model or other texts.")
-    x -= x.mean(axis=0)
+    mean = x.mean(axis=0)
+    x -= mean
     total = np.sum(x * x) / N
     if total <= 1e-12 * max(np.abs(tokens).max(), 1e-30) ** 2:
         raise InputError("All tokens are the same, so there is nothing to learn from; add different texts.")
@@ -46,5 +63,6 @@ def project_tokens(tokens: np.ndarray, dim: int) -> tuple[np.ndarray, float]:
     loading = np.argmax(np.abs(directions), axis=0)
     directions = directions * np.sign(directions[loading, np.arange(dim)])
     kept = float(variances.clip(0.0).sum())
-    projected = (x @ directions) * np.sqrt(dim / kept)
-    return projected.astype(np.float32), min(kept / total, 1.0)
+    scale = float(np.sqrt(dim / kept))
+    projected = (x @ directions) * scale
+    return projected.astype(np.float32), min(kept / total, 1.0), Projection(mean, directions, scale)

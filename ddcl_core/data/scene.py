@@ -9,6 +9,7 @@ import numpy as np
 from ddcl_core.config import DataConfig
 from ddcl_core.data.plane import Plane
 from ddcl_core.data.progress import Cancelled, Progress, checkpoint
+from ddcl_core.data.projection import Projection
 from ddcl_core.errors import InputError
 
 
@@ -23,6 +24,7 @@ class TokenScene:
     name: short title. source: origin and licence in one sentence.
     explained_variance: share of the token variance that the projection to d keeps; None without a projection.
     notes: sentences that a reader of the numbers should know, such as what was cut off.
+    projection: how the language model's vectors became tokens; None for tokens that come from none.
     planes: still maps of coordinates that the tokens have anyway, each with a position for every real token.
 
     Raises:
@@ -41,6 +43,7 @@ class TokenScene:
     explained_variance: float | None = None
     notes: list[str] = field(default_factory=list)
     planes: tuple[Plane, ...] = ()
+    projection: Projection | None = None
 
     def __post_init__(self) -> None:
         mask = np.ascontiguousarray(self.mask, dtype=bool)

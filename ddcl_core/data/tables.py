@@ -51,6 +51,9 @@ class OwnDocuments:
     labels: tuple[str, ...]
     notes: tuple[str, ...]
 
+    def __len__(self) -> int:
+        return len(self.texts)
+
 
 def read_table(content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS) -> Table:
     """The rows of a file, told by its ending, or by its first bytes where the ending says something else.

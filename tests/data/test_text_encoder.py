@@ -168,7 +168,8 @@ def test_a_model_out_of_reach_says_so(name, monkeypatch):
 def test_projection_equals_a_singular_value_decomposition(seed):
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((60, 10)) * np.arange(1, 11) + 1e3
-    projected, kept = project_tokens(x, 4)
+    projected, kept, projection = project_tokens(x, 4)
+    np.testing.assert_allclose(projection.apply(x), projected, atol=1e-5)
     u, s, vt = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
     expected = u[:, :4] * s[:4] * np.sqrt(4 * 60 / np.sum(s[:4] ** 2))
     np.testing.assert_allclose(np.abs(projected), np.abs(expected), rtol=1e-4, atol=1e-5)
@@ -177,7 +178,7 @@ def test_projection_equals_a_singular_value_decomposition(seed):
         np.testing.assert_allclose(projected[:, axis], sign * expected[:, axis], rtol=1e-4, atol=1e-5)
     assert kept == pytest.approx(np.sum(s[:4] ** 2) / np.sum(s**2))
     assert np.mean(np.sum(projected.astype(float) ** 2, axis=1)) == pytest.approx(4, rel=1e-5)
-    full, everything = project_tokens(x, 10)
+    full, everything, _ = project_tokens(x, 10)
     assert everything == pytest.approx(1)  # all components: distances are those of the tokens, times one factor
     ratio = np.linalg.norm(full[1:] - full[:-1], axis=1) / np.linalg.norm(x[1:] - x[:-1], axis=1)
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-4)

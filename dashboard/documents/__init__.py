@@ -1,0 +1,1 @@
+"""What the Documents page is made of."""

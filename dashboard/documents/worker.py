@@ -1,0 +1,195 @@
+"""What the Documents page asks of a run or a worker; PyTorch is imported inside. Nothing here changes a run."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from dashboard.engine.tasks import few_threads, reporter
+
+TOKEN_SAMPLE = 2000
+MOST_TOKENS = 8192  # of one document that is read whole
+_WORD = re.compile(r"[^\W\d_]{2,}")
+NAME_WORDS = 10
+_STOP_MORE = frozenset(("said", "mr", "ms", "mrs", "would", "could", "also", "don", "ve", "ll", "re", "didn", "doesn", "isn"))
+
+
+def material(run: Any) -> dict[str, Any]:
+    """What never changes: texts, word pieces, labels and class names of the documents, and notes on what was read."""
+    scene = run.scene
+    return {
+        "texts": list(scene.texts or [""] * scene.num_documents),
+        "words": [list(row) for row in scene.words],
+        "labels": scene.labels.copy(),
+        "class_names": list(scene.class_names),
+        "owners": np.nonzero(scene.mask)[0].astype(np.int32),
+        "notes": list(scene.notes),
+        "source": scene.source,
+    }
+
+
+def reading(run: Any) -> dict[str, Any]:
+    """Every token's assignments, the prototypes and the head as they are now, with the logits that the run itself gets.
+
+    assignments (N, K) float16; prototypes (K, d); weight (C, d), bias (C,) and logits (B, C) float64, or None without a
+    head; places (S,) and tokens (S, d): an even sample of the encoded tokens, for a map.
+    """
+    import torch
+
+    from ddcl_core.losses import quantization_losses
+
+    model, task = run.model, run.config.anchor == "classification"
+    with torch.no_grad():
+        z = model.encode()
+        losses = quantization_losses(z, model.prototypes, run.temperature)
+        logits = _logits(run, model.mask) if task else None
+    places = np.linspace(0, len(z) - 1, min(TOKEN_SAMPLE, len(z))).astype(np.int64)
+    host = lambda values: values.detach().float().cpu().numpy()  # noqa: E731
+    return {
+        "step": run.step, "temperature": run.temperature, "epsilon": run.epsilon, "status": run.status,
+        "assignments": np.nan_to_num(host(losses.assignments)).astype(np.float16),
+        "prototypes": np.nan_to_num(host(model.prototypes)),
+        "weight": host(model.head.weight) if task else None, "bias": host(model.head.bias) if task else None,
+        "logits": None if logits is None else logits.double().cpu().numpy(),
+        "places": places, "tokens": np.nan_to_num(host(z[torch.from_numpy(places).to(z.device)])),
+    }  # fmt: skip
+
+
+def _logits(run: Any, mask: Any) -> Any:
+    """Logits (B, C) of the run's readout over the tokens of `mask` (B, T), which may have holes: they are not read."""
+    import torch
+
+    from ddcl_core.losses import quantization_losses
+
+    model = run.model
+    z = model.encoder(model.tokens, mask)
+    centroids = quantization_losses(z, model.prototypes, run.temperature, mask).centroids
+    count = mask.sum(1, keepdim=True).clamp(min=1)
+    pooled = torch.where(mask[..., None], centroids, 0.0).sum(1) / count
+    return model.head(pooled)
+
+
+def faithfulness(run: Any, draws: int = 5, seed: int = 0, most: int = 400) -> dict[str, Any]:
+    """Does the top prototype matter? Take its tokens away, and as many random ones, and see what the logit loses.
+
+    For each document: the predicted class c, and the prototype that adds most to its logit beyond what the mean document
+    gets from it. Its tokens (those it leads) are left unread, by encoder and readout alike; at least one token stays.
+    Returns drop_top (B,), drop_random (B,) (mean of `draws`), how many tokens were taken (B,), and the documents (B,);
+    documents whose top prototype leads no token are left out.
+    """
+    import torch
+
+    model = run.model
+    from ddcl_core.losses import quantization_losses
+
+    with torch.no_grad():
+        mask = model.mask
+        z = model.encoder(model.tokens, mask)
+        q = quantization_losses(z, model.prototypes, run.temperature, mask).assignments  # B, T, K
+        count = mask.sum(1, keepdim=True).clamp(min=1)
+        u = torch.where(mask[..., None], q, 0.0).sum(1) / count  # B, K
+        before = _logits(run, mask)
+        predicted = before.argmax(-1)
+        parts = (u - u.mean(0)) * (model.prototypes @ model.head.weight.T)[:, predicted].T  # B, K
+        top = parts.argmax(-1)
+        led = (q.argmax(-1) == top[:, None]) & mask
+        size = torch.minimum(led.sum(1), mask.sum(1) - 1)
+        use = torch.nonzero(size > 0).flatten()[:most]
+        generator = torch.Generator().manual_seed(seed)
+        scores = torch.rand(mask.shape, generator=generator).to(mask.device)
+
+        def without(priority: Any) -> Any:
+            order = priority.masked_fill(~mask, -1.0).argsort(1, descending=True).argsort(1)
+            gone = _logits(run, mask & (order >= size[:, None]))
+            return (before - gone).gather(1, predicted[:, None])[:, 0]
+
+        top_drop = without(scores + led.float())
+        random_drop = torch.stack(
+            [without(torch.rand(mask.shape, generator=generator).to(mask.device)) for _ in range(draws)]
+        ).mean(0)
+    pick = lambda values: values[use].double().cpu().numpy()  # noqa: E731
+    return {"drop_top": pick(top_drop), "drop_random": pick(random_drop), "taken": pick(size), "documents": use.cpu().numpy()}
+
+
+def whole(run: Any, document: int, most: int = MOST_TOKENS) -> dict[str, Any]:
+    """One document read to its end, in windows, with the run's encoder and prototypes as they are now.
+
+    Returns words, its word pieces; assignments (T, K) float32; logits (C,) or None; unread, tokens beyond `most`.
+    Raises InputError when the documents come from no language model.
+    """
+    few_threads()
+    import torch
+
+    from ddcl_core.data.text_encoder import encode_documents, resolve_model
+    from ddcl_core.errors import InputError
+    from ddcl_core.losses import quantization_losses
+
+    scene, model = run.scene, run.model
+    if scene.projection is None or scene.texts is None:
+        raise InputError("These tokens do not come from a text; there is nothing more to read.")
+    read = encode_documents([scene.texts[document]], most, resolve_model(run.config.data.model))
+    tokens = torch.from_numpy(scene.projection.apply(read.tokens)).to(run.device)  # 1, T, d
+    mask = torch.from_numpy(read.mask).to(run.device)
+    with torch.no_grad():
+        z = model.encoder(tokens, mask)
+        losses = quantization_losses(z[0], model.prototypes, run.temperature)
+        logits = None
+        if run.config.anchor == "classification":
+            logits = model.head(losses.centroids.mean(0)).double().cpu().numpy()
+    q = np.nan_to_num(losses.assignments.float().cpu().numpy())
+    return {"words": read.words[0], "assignments": q, "logits": logits, "unread": int(read.unread[0])}
+
+
+def names_and_coherence(
+    words: list[str], leads: np.ndarray, strengths: np.ndarray, texts: list[str], prototypes: int
+) -> dict[str, Any]:
+    """Characteristic words of each prototype, and how coherent they are over the whole texts (NPMI)."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    from ddcl_core.explain import characteristic_words, npmi
+
+    stop = ENGLISH_STOP_WORDS | _STOP_MORE
+    found = characteristic_words(words, leads, prototypes, NAME_WORDS, strengths, stop)
+    documents = [set(_WORD.findall(text.casefold())) for text in texts]
+    return {"names": found, "npmi": npmi([[word for word, _ in one] for one in found], documents)}
+
+
+def names_of(run: Any) -> dict[str, Any]:
+    """`names_and_coherence` of a run: words joined from their pieces, each following the prototype its pieces give most to."""
+    import torch
+
+    from ddcl_core.explain import join_pieces
+    from ddcl_core.losses import quantization_losses
+
+    with torch.no_grad():
+        q = quantization_losses(run.model.encode(), run.model.prototypes, run.temperature).assignments
+    q = np.nan_to_num(q.float().cpu().numpy())
+    words, leads, strengths, place = [], [], [], 0
+    for document, pieces in enumerate(run.scene.words):
+        text = run.scene.texts[document] if run.scene.texts else " ".join(pieces)
+        for word in join_pieces(text, pieces):
+            share = q[place + word.first : place + word.last + 1].mean(axis=0)
+            words.append(text[word.start : word.end])
+            leads.append(int(share.argmax()))
+            strengths.append(float(share.max()))
+        place += len(pieces)
+    texts = run.scene.texts or [" ".join(pieces) for pieces in run.scene.words]
+    return names_and_coherence(words, np.array(leads), np.array(strengths), list(texts), q.shape[1])
+
+
+def readout_tables(data: dict[str, Any], seed: int, units: int, seeds: int, given: Any, topic: str) -> dict[str, Any]:
+    """Both tables of `ddcl_core.readouts.compare_readouts` for the documents of a DataConfig, full width, frozen encoder."""
+    few_threads()
+    from ddcl_core.config import DataConfig
+    from ddcl_core.data.document_scene import chosen_documents
+    from ddcl_core.data.text_encoder import encode_documents, resolve_model
+    from ddcl_core.readouts import Documents, compare_readouts
+
+    report, config = reporter(topic), DataConfig(**data)
+    texts, labels, _ = chosen_documents(config, seed, given)
+    read = encode_documents(texts, config.tokens_per_document, resolve_model(config.model), lambda f, t: report(0.1 * f, t))
+    filled = read.mask.any(axis=1)
+    documents = Documents.of(read.tokens[filled], read.mask[filled], read.cls[filled], np.asarray(labels)[filled])
+    return compare_readouts(documents, units, range(seeds), report=lambda f, t: report(0.1 + 0.9 * f, t))
