@@ -70,11 +70,12 @@ export class Extension {
   verdict(frame, metric, p) {
     const still = this.lab.model.still[p];
     const [key, words] = still?.verdicts[frame.extra.health?.[0] ?? -1] ?? ["unclear", "not yet clear"];
-    const pair = still?.codebook === "soft" ? `, made hard ${format(metric("error_hardened_relative"), 2)}` : "";
+    const [error, hard] = [metric("error_relative"), metric("error_hardened_relative")];
+    const pair = still?.codebook === "soft" && Math.abs(hard - error) > 0.005 ? `, made hard ${hard.toFixed(2)}` : "";
     const weight = key === "thermal" ? ` (by weight ${share(metric("used_weight"))})` : "";
     const detail =
-      `usage ${share(metric("used"))}${weight} · separation ${format(metric("separation_relative"), 2)} · ` +
-      `error ${format(metric("error_relative"), 2)}${pair}`;
+      `usage ${share(metric("used"))}${weight} · separation ${metric("separation_relative").toFixed(2)} · ` +
+      `error ${error.toFixed(2)}${pair}`;
     return { mark: MARKS[key] ?? "▼", word: words.toUpperCase(), detail };
   }
 

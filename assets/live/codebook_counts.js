@@ -2,14 +2,9 @@
 
 export const [IN_USE, HARDLY, NEVER] = [0, 1, 2];
 
-/**
- * Of each code: chosen with at least a tenth of an even share, hardly ever, or never, over the epoch that the verdict
- * rests on: the present one once half of it was seen, else the last.
- */
-export function fates(frame, count, stepsPerEpoch) {
-  const { used_epoch: now, used_last: last } = frame.extra;
-  const early = frame.step % stepsPerEpoch < stepsPerEpoch / 2;
-  const used = early && last.some((x) => x > 0) ? last : now;
+/** Of each code by its share (K): chosen with at least a tenth of an even share, hardly ever, or never. */
+export function fates(used) {
+  const count = used.length;
   if (!used.some((x) => x > 0)) return Array(count).fill(IN_USE);
   return Array.from(used, (x) => (x <= 0 ? NEVER : x < 0.1 / count ? HARDLY : IN_USE));
 }
@@ -19,4 +14,12 @@ export function usesOf(cells, code) {
   const found = [];
   for (let i = 0; i < cells.length; i++) if (cells[i] === code) found.push(i);
   return found;
+}
+
+/** The code that most of the cells have; `before` stays as long as it has more than half as many. */
+export function mostUsed(cells, count, before = -1) {
+  const counts = new Uint32Array(count);
+  for (const k of cells) counts[k]++;
+  const best = counts.indexOf(Math.max(...counts));
+  return 2 * (counts[before] ?? 0) > counts[best] ? before : best;
 }

@@ -1,5 +1,5 @@
 // One codebook's pictures: five canvases with their captions, redrawn only when what they show has changed.
-import { fates, HARDLY, IN_USE, NEVER, usesOf } from "./codebook_counts.js";
+import { fates, HARDLY, IN_USE, mostUsed, NEVER, usesOf } from "./codebook_counts.js";
 import { bitmap, drawBitmap, drawFate, fit, frameOf, hatch, stamp } from "./codebook_pictures.js";
 import { h, setText } from "./dom.js";
 import { format } from "./numbers.js";
@@ -19,7 +19,7 @@ export class CodeParts {
   /** on: {code(k), picture(i): one was clicked, image(): the image whose index map is shown}. */
   constructor(p, on) {
     this.on = on;
-    const legend = h("p", { class: "cb-legend" }, "Bars: this epoch so far. Ticks: the last one. Dashes: an even share.");
+    const legend = h("p", { class: "cb-legend" }, "Bars: share of the cells over an epoch. Ticks: weight in the mixtures. Dashes: even.");
     const bar = (x) => this.pick(Math.floor((x / this.usage.w) * this.K));
     this.usage = part("usage", "Usage", p, bar, legend);
     this.strip = part("strip", "Pictures", p, (x) => this.pickPicture(x));
@@ -64,11 +64,12 @@ export class CodeParts {
     this.grid = s.still.grid;
     const frame = s.store.bracket(s.time)?.[0];
     const rich = s.store.nearestWith("tiles", s.time);
-    if (!frame?.extra.used_epoch || !rich) return;
-    this.fates = fates(frame, this.K, s.still.steps_per_epoch);
+    if (!frame?.extra.used || !rich) return;
+    this.fates = fates(frame.extra.used);
     this.cells = rich.extra.cells;
     this.behind = rich === frame ? null : rich.step;
     [this.pictures] = s.shapes.pictures;
+    this.followed = s.selected >= 0 ? s.selected : (this.favourite = mostUsed(this.cells, this.K, this.favourite));
     const state = [s.selected, s.theme.ink, stamp(rich)].join();
     this.once(this.usage, `${stamp(frame)},${state}`, (g) => this.drawUsage(g, frame, s));
     this.once(this.strip, `${state},${s.image}`, (g) => this.drawStrip(g, rich, s));
@@ -88,12 +89,12 @@ export class CodeParts {
     paint(g);
   }
 
-  drawUsage(g, frame, { theme, selected }) {
+  drawUsage(g, frame, { still, theme, selected }) {
     const { w, h: height } = this.usage;
-    const bars = frame.extra.used_epoch;
-    const last = frame.extra.used_last;
+    const { used: bars, weight } = frame.extra;
+    const ticks = still.codebook === "soft" ? weight : []; // a hard codebook's weights are its choices
     const even = 1 / this.K;
-    const top = Math.max(3 * even, ...bars, ...last) * 1.05;
+    const top = Math.max(3 * even, ...bars, ...ticks) * 1.05;
     const [foot, step] = [height - 12, w / this.K];
     const wide = Math.max(1, step - (step > 4 ? 1.5 : 0));
     for (let k = 0; k < this.K; k++) {
@@ -104,9 +105,9 @@ export class CodeParts {
       if (dead) hatch(g, k * step, foot - tall, wide, tall, g.fillStyle);
       else g.fillRect(k * step, foot - tall, wide, tall);
       g.globalAlpha = 1;
-      if (last[k] > 0) {
+      if (ticks[k] > 0) {
         g.fillStyle = theme.ink;
-        g.fillRect(k * step, foot - (last[k] / top) * (foot - 2) - 1, wide, 1.5);
+        g.fillRect(k * step, foot - (ticks[k] / top) * (foot - 2) - 1, wide, 1.5);
       }
       drawFate(g, this.fates[k], k * step + wide / 2, foot + 6, Math.min(3.5, step / 2), theme.alarm);
     }
@@ -169,10 +170,9 @@ export class CodeParts {
     }
   }
 
-  drawPatches(g, { theme, still, selected }) {
+  drawPatches(g, { theme, still }) {
     const { w, h: height } = this.patches;
-    this.found = selected < 0 ? null : usesOf(this.cells, selected);
-    if (!this.found) return;
+    this.found = usesOf(this.cells, this.followed);
     const side = 50;
     const [across, down] = [Math.max(1, Math.floor(w / side)), Math.max(1, Math.floor(height / side))];
     const room = across * down;
@@ -195,7 +195,7 @@ export class CodeParts {
   /** Bring captions and labels up to date. image: number of the image whose index map is shown. */
   words(model, p, time, selected, image) {
     const frame = model.panels[p].bracket(time ?? -1)?.[0];
-    if (!frame?.extra.used_epoch || !this.fates) return;
+    if (!frame?.extra.used || !this.fates) return;
     const say = (each, words, label) => {
       setText(each.value, words);
       if (each.canvas.getAttribute("aria-label") !== label) each.canvas.setAttribute("aria-label", label);
@@ -203,19 +203,23 @@ export class CodeParts {
     const at = (name) => model.metric(frame, name);
     const count = (fate) => this.fates.reduce((sum, each) => sum + (each === fate), 0);
     const [never, hardly] = [count(NEVER), count(HARDLY)];
-    const usage = `epoch ${at("epoch") + 1} · ${this.K - never} of ${this.K} chosen · ✕ ${never} never · ╱ ${hardly} hardly ever`;
+    const perEpoch = model.still[p].steps_per_epoch;
+    const early = frame.step >= perEpoch && frame.step % perEpoch < perEpoch / 2; // the last epoch still counts
+    const epoch = at("epoch") + (early ? 0 : 1);
+    const usage = `epoch ${epoch} · ${this.K - never} of ${this.K} chosen · ✕ ${never} never · ╱ ${hardly} hardly ever`;
     say(this.usage, usage, `Usage of the codes: ${usage}`);
     const soft = model.still[p].codebook === "soft";
     const old = this.behind === null ? "" : `of step ${this.behind}: `;
     const error = format(at("error_relative"), 2);
-    const rows = soft ? "original, as used, made hard" : "original, as used (hard: twice the same)";
+    const rows = soft ? "original, as used, made hard" : "original, reconstruction (already hard: twice)";
     say(this.strip, `${old}${rows}`, `Originals above, reconstructions below; error ${error} of a blank picture’s`);
     say(this.tiles, old.slice(0, -2), `${this.K} codes as decoded tiles; ${never} were never chosen, ${hardly} hardly ever`);
     say(this.index, `image ${image + 1}, the code of each cell`, `Code of every cell of image ${image + 1}`);
     const total = this.cells?.length ?? 0;
-    const uses = selected < 0 || !this.cells ? null : usesOf(this.cells, selected).length;
-    const part = uses > (this.shownPatches ?? 0) ? `, ${this.shownPatches ?? 0} shown` : "";
-    const words = uses === null ? "click a code" : `code ${selected + 1}: ${uses} of ${total} cells${part}`;
+    const uses = this.found?.length ?? 0;
+    const part = uses > this.shownPatches ? `, ${this.shownPatches} shown` : "";
+    const which = `code ${this.followed + 1}${selected < 0 ? ", used most" : ""}`;
+    const words = `${which}: ${uses} of ${total} cells${part}`;
     say(this.patches, words, `Patches: ${words}`);
   }
 }

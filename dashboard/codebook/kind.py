@@ -87,7 +87,7 @@ def frame_of(frame: CodebookFrame) -> Frame:
     shares, key = _assignments(frame), _verdict(frame)
     status = "diverged" if frame.status == "diverged" else _STATUS.get(key, "unresolved")
     return Frame(
-        frame.step, frame.epsilon, frame.temperature, frame.codes, frame.outputs, shares, frame.usage_epoch, None, None,
+        frame.step, frame.epsilon, frame.temperature, frame.codes, frame.outputs, shares, frame.usage, None, None,
         frame.metrics, status, frame.status_step,
     )  # fmt: skip
 
@@ -113,16 +113,15 @@ def extras(frame: CodebookFrame, run: Any) -> dict[str, np.ndarray]:
     """Pictures, usage and the verdict of a frame.
 
     pictures, hardened (n, H, W, C) uint8: reconstructions as used, and after argmax. tiles (K, 8, 8, C) uint8.
-    cells (E, h, w) uint16: the code of every cell. used_epoch, used_last, weight (K,). health: place in `KEYS`.
+    cells (E, h, w) uint16: the code of every cell. used, weight (K,): shares of argmax and of q. health: place in `KEYS`.
     """
     return {
         "tiles": frame.tiles,
         "pictures": frame.reconstructions,
         "hardened": frame.reconstructions_hardened,
         "cells": frame.index_maps,
-        "used_epoch": frame.usage_epoch.astype(np.float32),
-        "used_last": frame.usage_last.astype(np.float32),
-        "weight": frame.weight_epoch.astype(np.float32),
+        "used": frame.usage.astype(np.float32),
+        "weight": frame.weight.astype(np.float32),
         "health": np.array([KEYS.index(_verdict(frame))], dtype=np.uint8),
     }
 

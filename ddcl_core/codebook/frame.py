@@ -32,8 +32,8 @@ class CodebookFrame:
     step, epoch: updates and whole epochs made so far. epsilon, temperature: in force at this step.
     codes (K, d). outputs (S, d): the encoder's outputs at a fixed sample of places; output_codes (S,): nearest code.
     usage_epoch, usage_last (K,): share of training outputs whose nearest code is k, over the epoch so far and over the
-    last whole one; zeros before anything was counted. weight_epoch (K,): mean of q_nk, which equals usage_epoch for a
-    hard codebook.
+    last whole one; zeros before anything was counted. usage (K,): the one of both that the verdict rests on: the present
+    epoch's once half of it was seen. weight (K,): mean of q_nk over the same outputs, which equals usage when hard.
     reconstructions, reconstructions_hardened (n, H, W, C) uint8: the first n of the images kept apart, as the codebook
     is used and after argmax; their originals never change and stand in `CodebookRun.sample_info()`.
     tiles (K, 8, 8, C) uint8: what the decoder makes of each code alone.
@@ -51,7 +51,8 @@ class CodebookFrame:
     output_codes: np.ndarray
     usage_epoch: np.ndarray
     usage_last: np.ndarray
-    weight_epoch: np.ndarray
+    usage: np.ndarray
+    weight: np.ndarray
     reconstructions: np.ndarray
     reconstructions_hardened: np.ndarray
     tiles: np.ndarray

@@ -79,12 +79,12 @@ def codebook_health(
 
 
 def _judge(usage: float, separation: float, error: float, hardened: float, weight_usage: float) -> tuple[str, str]:
-    used, apart, off = f"{usage:.0%} of the codes are used", f"separation {separation:.2f}", f"error {error:.2f}"
+    used, apart, off = f"{100 * usage:.0f} % of the codes are used", f"separation {separation:.2f}", f"error {error:.2f}"
     if not all(map(math.isfinite, (usage, separation, error, hardened))):
         return "diverged", "A number is no longer finite; lower the learning rates or raise the temperature."
     together, blank = separation < SEPARATION_LIMIT, error > ERROR_LIMIT
     if together and blank and weight_usage >= USED_LIMIT > usage:
-        carry = f"{weight_usage:.0%} of the codes carry weight"
+        carry = f"{100 * weight_usage:.0f} % of the codes carry weight"
         return "thermal", f"{carry}, but all are the same ({apart}), and the pictures are blank ({off})."
     if together and blank and usage >= USED_LIMIT:
         return "thermal", f"{used}, but all are the same ({apart}), and the pictures are blank ({off})."

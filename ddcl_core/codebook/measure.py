@@ -43,10 +43,9 @@ def capture(run: "CodebookRun") -> CodebookFrame:
         [(y - x).square().mean() for y in (soft, hard)] + [coded.total, coded.ols, coded.variance]
     ).tolist()
     covariance = token_covariance(z)
-    so_far, last, weight = _usages(run)
-    now = _present(run, so_far, last)
+    so_far, last, now, weight = _usages(run)
     weighted = now.used
-    if config.codebook == "soft" and weight.any():
+    if config.codebook == "soft":
         weighted = float((weight >= 0.1 / config.num_codes).mean())
     codes = _host(model.codebook.codes)
     spread = token_spread(covariance)
@@ -82,7 +81,8 @@ def capture(run: "CodebookRun") -> CodebookFrame:
         output_codes=coded.indices.reshape(-1)[run._sample].cpu().numpy().astype(np.uint16),
         usage_epoch=so_far.shares.astype(np.float32),
         usage_last=last.shares.astype(np.float32),
-        weight_epoch=weight,
+        usage=now.shares.astype(np.float32),
+        weight=weight,
         reconstructions=_picture(soft[:shown]),
         reconstructions_hardened=_picture(hard[:shown]),
         tiles=_picture(model.tiles()),
@@ -94,22 +94,22 @@ def capture(run: "CodebookRun") -> CodebookFrame:
     )
 
 
-def _usages(run: "CodebookRun") -> tuple[Usage, Usage, np.ndarray]:
-    """Usage over the epoch so far (over the images kept apart before any step) and over the last whole one, weights."""
-    counts, weights, last_counts, _ = run.epochs.host()
-    return Usage.of(counts), Usage.of(last_counts), (weights / max(1.0, weights.sum())).astype(np.float32)
+def _usages(run: "CodebookRun") -> tuple[Usage, Usage, Usage, np.ndarray]:
+    """Usage over the epoch so far, over the last whole one, and the one a verdict rests on, with its weights (K,).
 
-
-def _present(run: "CodebookRun", so_far: Usage, last: Usage) -> Usage:
-    """The usage a verdict rests on: this epoch's once half of it was seen, else the last one's."""
+    A verdict rests on the present epoch once half of it was seen, else on the last one; before there is any, on the
+    first training images as they stand.
+    """
+    counts, weights, last_counts, last_weights = run.epochs.host()
+    so_far, last = Usage.of(counts), Usage.of(last_counts)
     if run.epochs.rows and run.epochs.batches < run.steps_per_epoch / 2:
-        return last
-    if run.epochs.batches:
-        return so_far
-    z = run.model.encode(run.train[: 4 * run.config.batch_images])
-    return Usage.of(
-        np.bincount(run.model.codebook.nearest(z).reshape(-1).cpu().numpy(), minlength=run.config.num_codes)
-    )
+        now, shares = last, last_weights
+    elif run.epochs.batches:
+        now, shares = so_far, weights
+    else:
+        coded = run.model.codebook(run.model.encode(run.train[: 4 * run.config.batch_images]))
+        now, shares = Usage.of(coded.counts.double().cpu().numpy()), coded.weights.double().cpu().numpy()
+    return so_far, last, now, (shares / max(1e-12, shares.sum())).astype(np.float32)
 
 
 def _host(values: Tensor) -> np.ndarray:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _FORMAT = "codebook-1"
 _FRAME_ARRAYS = (
-    "codes", "outputs", "output_codes", "usage_epoch", "usage_last", "weight_epoch", "reconstructions",
-    "reconstructions_hardened", "tiles", "index_maps",
+    "codes", "outputs", "output_codes", "usage_epoch", "usage_last", "usage", "weight",
+    "reconstructions", "reconstructions_hardened", "tiles", "index_maps",
 )  # fmt: skip
 
 

@@ -1,26 +1,23 @@
-// Which codes count as dead, on the same epoch as the verdict.
+// Which codes count as dead, and which one is used most.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fates, HARDLY, IN_USE, NEVER, usesOf } from "../../assets/live/codebook_counts.js";
-
-const frame = (step, now, last) => ({ step, extra: { used_epoch: now, used_last: last } });
+import { fates, HARDLY, IN_USE, mostUsed, NEVER, usesOf } from "../../assets/live/codebook_counts.js";
 
 test("codes are in use, hardly ever chosen, or never", () => {
-  const used = [0.7, 0.29, 0.01, 0];
-  assert.deepEqual(fates(frame(8, used, [0, 0, 0, 0]), 4, 10), [IN_USE, IN_USE, HARDLY, NEVER]);
-});
-
-test("early in an epoch the last one counts, later this one", () => {
-  const [now, last] = [[1, 0], [0, 1]];
-  assert.deepEqual(fates(frame(12, now, last), 2, 10), [NEVER, IN_USE]);
-  assert.deepEqual(fates(frame(17, now, last), 2, 10), [IN_USE, NEVER]);
+  assert.deepEqual(fates([0.7, 0.29, 0.01, 0]), [IN_USE, IN_USE, HARDLY, NEVER]);
 });
 
 test("before anything was counted no code is dead", () => {
-  assert.deepEqual(fates(frame(0, [0, 0], [0, 0]), 2, 10), [IN_USE, IN_USE]);
+  assert.deepEqual(fates([0, 0]), [IN_USE, IN_USE]);
 });
 
 test("a code's cells are found", () => {
   assert.deepEqual(usesOf(new Uint16Array([1, 0, 1]), 1), [0, 2]);
   assert.deepEqual(usesOf(new Uint16Array([1]), 5), []);
+});
+
+test("the code used most stays until another has twice as many cells", () => {
+  assert.equal(mostUsed(new Uint16Array([2, 2, 1]), 3), 2);
+  assert.equal(mostUsed(new Uint16Array([2, 2, 2, 1, 1]), 3, 1), 1);
+  assert.equal(mostUsed(new Uint16Array([2, 2, 1]), 3, 1), 2);
 });
