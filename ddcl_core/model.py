@@ -62,6 +62,10 @@ class RunModel(nn.Module):
         if config.anchor == "reconstruction":
             self.head_rate = min(self.head_rate, 0.5 / (max(config.anchor_weight, 1e-6) * (1 + dim)))
 
+    def prototype_parameters(self) -> list[nn.Parameter]:
+        """What learns at the prototypes' rate beside the head."""
+        return [self.prototypes]
+
     @staticmethod
     def _build_head(anchor: str, dim: int, classes: int, generator: torch.Generator) -> nn.Linear | None:
         if anchor == "none":

@@ -40,10 +40,11 @@ class TrainingRun:
         self.config = config
         self.scene = load_scene(config.data, config.seed) if scene is None else scene
         self.device = resolve_device(config.device)
-        self.model = RunModel(config, self.scene).to(self.device)
+        self.model = self._build_model().to(self.device)
         head = [] if self.model.head is None else list(self.model.head.parameters())
-        self._readout = [self.model.prototypes, *head]
-        groups = parameter_groups(self.model.encoder, self.model.prototypes, config.lr_prototypes, config.epsilon, head)
+        prototypes = self.model.prototype_parameters()
+        self._readout = [*prototypes, *head]
+        groups = parameter_groups(self.model.encoder, prototypes, config.lr_prototypes, config.epsilon, head)
         for group in groups[2:]:
             group["lr"] = self.model.head_rate
         self.optimizer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[config.optimizer](groups)
@@ -64,6 +65,9 @@ class TrainingRun:
             start = self.model.encode()
         self.status_tracker = StatusTracker(config.num_prototypes, token_spread(token_covariance(start)))
         self._sample = self._draw_sample(len(start))
+
+    def _build_model(self) -> RunModel:
+        return RunModel(self.config, self.scene)
 
     # ---- what is known about the run -------------------------------------------------------------------------------
 

@@ -54,8 +54,11 @@ def save_run(run: "TrainingRun") -> bytes:
     return save({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, {"run": json.dumps(meta)})
 
 
-def restore_run(data: bytes, scene: TokenScene | None = None) -> "TrainingRun":
-    """Rebuild the run that `save_run` packed. Raises InputError for anything else."""
+def restore_run(data: bytes, scene: TokenScene | None = None, make: Any = None) -> "TrainingRun":
+    """Rebuild the run that `save_run` packed; `make(config, scene)` makes it when it is of a subclass.
+
+    Raises InputError for anything else.
+    """
     from ddcl_core.run import TrainingRun
 
     try:
@@ -64,7 +67,7 @@ def restore_run(data: bytes, scene: TokenScene | None = None) -> "TrainingRun":
         raise InputError("This is not a snapshot of a DDCL run; choose a file that this program saved.") from error
     if meta.get("format") != _FORMAT:
         raise InputError(f"This snapshot has format {meta.get('format')!r}, and this version reads {_FORMAT}; save it anew.")
-    run = TrainingRun(RunConfig.from_dict(meta["config"]), scene)
+    run = (make or TrainingRun)(RunConfig.from_dict(meta["config"]), scene)
     state = {name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")}
     run.model.load_state_dict(state)
     _restore_optimizer(run, tensors)
