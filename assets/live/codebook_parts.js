@@ -19,9 +19,9 @@ export class CodeParts {
   /** on: {code(k), picture(i): one was clicked, image(): the image whose index map is shown}. */
   constructor(p, on) {
     this.on = on;
-    const legend = h("p", { class: "cb-legend" }, "Bars: share of the cells over an epoch. Ticks: weight in the mixtures. Dashes: even.");
+    this.legend = h("p", { class: "cb-legend" }, "");
     const bar = (x) => this.pick(Math.floor((x / this.usage.w) * this.K));
-    this.usage = part("usage", "Usage", p, bar, legend);
+    this.usage = part("usage", "Usage", p, bar, this.legend);
     this.strip = part("strip", "Pictures", p, (x) => this.pickPicture(x));
     this.tiles = part("tiles", "The codebook, decoded", p, (x, y) => this.pickTile(x, y));
     this.index = part("index", "Index map", p, (x, y) => this.pickCell(x, y));
@@ -211,6 +211,7 @@ export class CodeParts {
     const soft = model.still[p].codebook === "soft";
     const old = this.behind === null ? "" : `of step ${this.behind}: `;
     const error = format(at("error_relative"), 2);
+    setText(this.legend, `Bars: share of the cells in an epoch.${soft ? " Ticks: weight." : ""} Dashes: an even share.`);
     const rows = soft ? "original, as used, made hard" : "original, reconstruction (already hard: twice)";
     say(this.strip, `${old}${rows}`, `Originals above, reconstructions below; error ${error} of a blank picture’s`);
     say(this.tiles, old.slice(0, -2), `${this.K} codes as decoded tiles; ${never} were never chosen, ${hardly} hardly ever`);

@@ -29,15 +29,24 @@ def read_images(files: Iterable[tuple[str, bytes]], config: ImageConfig | None =
     files: (name, content) of png, jpeg or zip files. Pictures are turned upright, transparency lies on white, grey
     becomes RGB. A small picture (shorter side below 96) is scaled so that it covers 32 x 32 and cut to its middle; a
     large one is cut into patches as the photographs are. `notes` says what was done and what was left out.
-    Raises InputError for files that cannot be read, none at all, or more than the limits of this module.
+    Raises InputError when no picture can be read, for zip files that cannot, or more than the limits of this module.
     """
     config = ImageConfig(kind="own") if config is None else config
     rng = np.random.default_rng(seed)
     pictures, notes = _unpack(files)
-    small, large = [], []
+    small, large, failed = [], [], []
     for name, content in pictures:
-        image = _decode(name, content)
+        try:
+            image = _decode(name, content)
+        except InputError as error:
+            failed.append(error)
+            continue
         (small if min(image.size) < WHOLE_BELOW else large).append(image)
+    if len(failed) == len(pictures):
+        raise failed[0]
+    if failed:
+        more = f" ({len(failed) - 1} more likewise)" if len(failed) > 1 else ""
+        notes.append(f"Left out: {str(failed[0]).partition(';')[0]}{more}.")
     train, held_out = [], []
     if small:
         whole = np.stack([_cover(image) for image in small])[rng.permutation(len(small))]

@@ -116,6 +116,12 @@ def test_what_cannot_be_read_is_named(files, says):
         read_images(files)
 
 
+def test_one_damaged_picture_among_others_is_left_out_and_named():
+    images = read_images([("cut.png", encoded(noise(64, 64))[:900]), ("whole.png", encoded(noise(64, 64)))])
+    assert len(images.train) == 1
+    assert any("'cut.png' cannot be read as a picture" in note for note in images.notes)
+
+
 def test_limits(monkeypatch):
     monkeypatch.setattr("ddcl_core.codebook.own_images.MAX_PIXELS", 100)
     with pytest.raises(InputError, match="pixels"):
