@@ -3,8 +3,8 @@
     python -m benchmarks.readouts [bbc] [reviews] [newsgroups] [--documents 400] [--tokens 64] [--units 16] [--seeds 5]
 
 Frozen all-MiniLM-L6-v2, 70 % of the documents to train on and 30 % held out (stratified, another split each seed), Adam at
-2e-3, 200 steps of 32 documents, the same for all. DDCL: prototypes start by k-means++ on tokens, T a tenth of the critical
-temperature, loss cross-entropy + 0.1 L_q / d. Writes benchmarks/results/readouts.json.
+2e-3, 200 steps of 32 documents, the same for all. DDCL: prototypes start by k-means++ on tokens and learn at 2e-2 (epsilon =
+0.1), T is the critical temperature 2 lambda_max of the tokens, loss cross-entropy + 0.1 L_q / d. Writes benchmarks/results/readouts.json.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
         for rows in tables.values():
             for row in rows:
                 print(name, {k: [round(x, 4) for x in v] if isinstance(v, tuple) else v for k, v in row.items()}, flush=True)
-    OUT.write_text(json.dumps(results, indent=1) + "\n")
+        OUT.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ def show() -> None:
         st.Page(_PAGES / "stability.py", title="Stability", url_path="stability", default=True),
         st.Page(_PAGES / "documents.py", title="Documents", url_path="documents"),
         st.Page(_PAGES / "codebook.py", title="Codebook", url_path="codebook"),
+        st.Page(_PAGES / "hierarchy.py", title="Hierarchy", url_path="hierarchy"),
         st.Page(_PAGES / "orbits.py", title="Orbits", url_path="orbits"),
     ]
     st.navigation(pages, position="top").run()

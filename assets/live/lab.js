@@ -226,7 +226,7 @@ export class Lab extends Commands {
     this.reloaded = null;
     if (hello.panels.length !== this.panelParts.length) this.buildPanels(hello.panels);
     if (!this.model.panels.some((p) => p.frames.length)) this.clock.reset();
-    const seed = hello.panels[0]?.config?.seed;
+    const seed = hello.seed ?? hello.panels[0]?.config?.seed;
     if (seed !== undefined) this.adopt("seed", seed);
     if (document.hidden) this.send({ type: "visible", visible: false });
     if (hello.speed !== settings.speed) this.send({ type: "speed", steps_per_second: settings.speed });

@@ -188,6 +188,7 @@ export class Painter {
         atlas: this.atlas,
         labels: model.hello?.labels ?? [],
         arrowReference: model.arrowReference,
+        label: lab.extension?.label ? (k) => lab.extension.label(k, p) : null,
       });
       if (part.hover) lab.tooltip(part, part.map.hit(...part.hover), ...part.hover);
     });

@@ -135,7 +135,7 @@ export class MapPanel {
     this.placeSpots(s, a, b, u, heads, toX, toY);
     this.shown = { a, b, u, kind };
     if (s.settings.forces && !moving) this.drawForces(s, a, b, u, kind);
-    drawDiscs(g, s.theme, this.spots, s.selected, this.heap(s.view.zoom), height);
+    drawDiscs(g, s.theme, this.spots, s.selected, this.heap(s.view.zoom), height, s.label);
     if (plane) drawLandmarks(g, s.theme, plane.landmarks ?? [], spans[kind], toX, toY, width, this.spots);
   }
 

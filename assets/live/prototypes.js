@@ -112,7 +112,7 @@ export function drawArrow(g, x, y, dx, dy, start, length, color, rim) {
 }
 
 /** Discs with halo, number and size by usage; hollow and crossed when dead; one badge where several share a spot. */
-export function drawDiscs(g, theme, spots, selected, heap, height) {
+export function drawDiscs(g, theme, spots, selected, heap, height, label = null) {
   for (const spot of spots) {
     const { members, x, y, r, dead } = spot;
     const lead = members.includes(selected) ? selected : spot.lead;
@@ -157,7 +157,7 @@ export function drawDiscs(g, theme, spots, selected, heap, height) {
     g.font = `700 ${r < 10 ? 10 : r < 12 ? 11 : 13}px ${theme.font}`; // few sizes: a new one costs a millisecond
     g.textAlign = "center";
     g.textBaseline = "middle";
-    const text = members.length > 1 ? `×${members.length}` : String(members[0] + 1);
+    const text = members.length > 1 ? `×${members.length}` : (label?.(members[0]) ?? String(members[0] + 1));
     if (dead || small) {
       // the number stays readable on its cross
       g.lineWidth = 3;

@@ -24,6 +24,7 @@ _MODULES = {
     "prototypes": "dashboard.engine.prototypes_kind",
     "codebook": "dashboard.codebook.kind",
     "hierarchy": "dashboard.hierarchy.kind",
+    "cooling": "dashboard.hierarchy.cooling",
 }
 
 

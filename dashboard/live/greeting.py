@@ -47,7 +47,7 @@ def hello(introduction: Mapping[str, Any], panels: Sequence[Panel], **state: Any
         values = {"epsilon": panel.epsilon, "temperature": panel.temperature}
         entries.append({"config": config, **values, "label": panel.label})
     names = list(panels[0].track.names)
-    shared = {"num_prototypes": panels[0].config.num_prototypes, "metric_names": names, "device_note": ""}
+    shared = {"seed": panels[0].config.seed, "num_prototypes": panels[0].config.num_prototypes, "metric_names": names, "device_note": ""}
     return {"type": "hello", "panels": entries, **shared, **state, **introduction}
 
 

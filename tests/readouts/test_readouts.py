@@ -69,12 +69,13 @@ def test_every_readout_learns_easy_topics(name: str) -> None:
 
 def test_clustering_and_the_tables() -> None:
     assert cluster("k-means on mean", topics(), 0)["acc"] > 0.95
-    assert cluster("DDCL", topics(), 0, steps=100)["acc"] > 0.6
+    assert cluster("DDCL, leading prototype", topics(), 0, steps=100)["acc"] > 0.45
+    assert cluster("k-means on DDCL", topics(), 0, steps=100)["acc"] > 0.9
     said = []
     tables = compare_readouts(topics(), 4, (0, 1), 20, lambda fraction, text: said.append(fraction))
     assert [row["method"] for row in tables["classification"]] == list(READOUTS)
-    assert len(said) == 20 and said == sorted(said)
-    row = tables["classification"][1]
+    assert len(said) == 24 and said == sorted(said)
+    row = tables["classification"][2]
     assert row["accuracy"][1] <= row["accuracy"][0] <= row["accuracy"][2] and row["seeds"] == 2
 
 

@@ -1,0 +1,1 @@
+"""What the Hierarchy page is made of."""

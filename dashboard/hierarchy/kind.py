@@ -1,0 +1,177 @@
+"""The kind of run that a hierarchy is: see `dashboard.engine.kinds`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dashboard.engine import prototypes_kind
+from dashboard.live.explain import explain as explain_first
+from ddcl_core.frame import METRIC_NAMES as FIRST_METRICS
+from ddcl_core.frame import Frame
+from ddcl_core.hierarchy.config import MAX_LEVELS, HierarchyConfig
+from ddcl_core.hierarchy.frame import HierarchyFrame, level_names
+
+Report = Callable[[float, str], None]
+METRIC_NAMES = (*FIRST_METRICS, *level_names(MAX_LEVELS - 1))
+LIGHT: tuple[str, ...] = ()
+TOP_WORDS = 3
+_WORDLIKE = re.compile(r"[^\W\d_]{2,}")
+
+
+def config_of(values: Mapping[str, Any]) -> HierarchyConfig:
+    """The HierarchyConfig of a dictionary; raises InputError."""
+    return HierarchyConfig.from_dict(dict(values))
+
+
+def given(config: HierarchyConfig) -> Any:
+    """The documents that a configuration refers to, or None."""
+    return prototypes_kind.given(config.base)
+
+
+def load(config: HierarchyConfig, report: Report, given: Any = None) -> Any:
+    """The TokenScene of a configuration."""
+    return prototypes_kind.load(config.base, report, given)
+
+
+def scout(configs: Sequence[HierarchyConfig], scene: Any, report: Report) -> dict[str, np.ndarray]:
+    """Where the tokens may go: that of the first levels."""
+    return prototypes_kind.scout([config.base for config in configs], scene, report)
+
+
+def make(config: HierarchyConfig, scene: Any, snapshot: bytes | None) -> Any:
+    """A HierarchyRun, new or from a snapshot; it knows which word each sampled token belongs to."""
+    from ddcl_core.hierarchy.run import HierarchyRun
+
+    run = PaddedRun(HierarchyRun(config, scene) if snapshot is None else HierarchyRun.restore(snapshot, scene))
+    run.vocabulary, run.word_of = vocabulary_of(scene, run.sample_places())
+    return run
+
+
+class PaddedRun:
+    """A HierarchyRun whose history has the metrics of all levels that there may be, NaN for those that are not there."""
+
+    def __init__(self, run: Any) -> None:
+        self.__dict__["_run"] = run
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_run"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        target = self.__dict__ if name in ("vocabulary", "word_of") else None
+        if target is None:
+            setattr(self.__dict__["_run"], name, value)
+        else:
+            target[name] = value
+
+    @property
+    def history(self) -> dict[str, np.ndarray]:
+        """See `HierarchyRun.history`."""
+        known = self.__dict__["_run"].history
+        empty = np.full(len(known["step"]), np.nan)
+        return {"step": known["step"]} | {name: known.get(name, empty) for name in METRIC_NAMES}
+
+
+def vocabulary_of(scene: Any, places: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Words of the sampled tokens that can name a prototype, and the number of each token's word, -1 for none.
+
+    Pieces are joined to their words; stop words, numbers and single letters name nothing.
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    stop = ENGLISH_STOP_WORDS | {"said", "mr", "mrs", "ms", "would", "could", "also"}
+    flat: list[str] = []
+    for document, pieces in enumerate(scene.words):
+        text = scene.texts[document] if scene.texts is not None else None
+        flat += _whole_words(text, pieces)
+    words = [flat[place].casefold() for place in places.tolist()]
+    topics = scene.texts is None  # synthetic tokens are called after their topic, which may hold a number
+    usable = [word if topics or (_WORDLIKE.fullmatch(word) and word not in stop) else "" for word in words]
+    vocabulary = sorted({word for word in usable if word})
+    number = {word: i for i, word in enumerate(vocabulary)}
+    return vocabulary, np.array([number.get(word, -1) for word in usable], dtype=np.int64)
+
+
+def _whole_words(text: str | None, pieces: Sequence[str]) -> list[str]:
+    from ddcl_core.explain import join_pieces
+
+    if text is None:
+        return list(pieces)
+    found = [""] * len(pieces)
+    for word in join_pieces(text, pieces):
+        for i in range(word.first, word.last + 1):
+            found[i] = text[word.start : word.end]
+    return found
+
+
+def frame_of(frame: HierarchyFrame) -> Frame:
+    """The first level's frame with the prototypes of all levels on the map, and no arrows."""
+    prototypes = np.concatenate([frame.prototypes, *frame.upper])
+    usage = np.concatenate([frame.usage, *frame.upper_usage])
+    return Frame(
+        frame.step, frame.epsilon, frame.temperature, prototypes, frame.tokens, frame.assignments, usage, None, None,
+        frame.metrics, frame.status, frame.status_step,
+    )  # fmt: skip
+
+
+def extras(frame: HierarchyFrame, run: Any) -> dict[str, np.ndarray]:
+    """links: flows u_k q_kj between neighbouring levels, one matrix after the other (float32); top_words (K, 3) int32: places in
+    the vocabulary of the words most characteristic of each prototype of every level, -1 where there are none."""
+    flows = []
+    for share, link in zip((frame.usage, *frame.upper_usage), frame.links):
+        flows.append((share[:, None] * link).ravel())
+    chained = [frame.assignments]
+    for link in frame.links:
+        chained.append(chained[-1] @ link)
+    tops = np.concatenate([top_words(q, run.word_of, len(run.vocabulary)) for q in chained])
+    return {"links": np.concatenate(flows).astype(np.float32), "top_words": tops.astype(np.int32)}
+
+
+def top_words(assignments: np.ndarray, word_of: np.ndarray, size: int, count: int = TOP_WORDS) -> np.ndarray:
+    """(K, count) most characteristic words by class-based TF-IDF of assignments (S, K); see `ddcl_core.explain.names`."""
+    K = assignments.shape[1]
+    if size == 0:
+        return np.full((K, count), -1)
+    use = word_of >= 0
+    lead = assignments[use].argmax(axis=1)
+    tf = np.bincount(lead * size + word_of[use], weights=assignments[use].max(axis=1), minlength=K * size).reshape(K, size)
+    mass = tf.sum(axis=1, keepdims=True)
+    average = mass.sum() / max(1, int((mass > 0).sum()))
+    frequency = np.maximum(tf.sum(axis=0), 1e-9)
+    score = tf / np.maximum(mass, 1e-9) * np.log1p(average / frequency)
+    best = np.argsort(-score, axis=1, kind="stable")[:, :count]
+    best = np.where(np.take_along_axis(score, best, axis=1) > 0, best, -1)
+    return np.pad(best, ((0, 0), (0, count - best.shape[1])), constant_values=-1)
+
+
+def still(run: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Sizes of the levels and the vocabulary that names refer to."""
+    config = run.hierarchy
+    levels = [{"epsilon": level.epsilon, "temperature": level.temperature} for level in config.upper]
+    return {"sizes": list(config.sizes), "levels": levels, "vocabulary": run.vocabulary}, {"none": np.zeros(1, np.uint8)}
+
+
+def explain(panels: Sequence[tuple[str, HierarchyConfig, Mapping[str, np.ndarray], Any]]) -> list[dict[str, Any]]:
+    """The first level's course, and which level has collapsed, in the order in which it happened."""
+    first = explain_first([(label, config.base, history, controls) for label, config, history, controls in panels])
+    items = []
+    for item in first:
+        texts = [_levels(label, config, history, item["step"]) for label, config, history, _ in panels]
+        items.append({"step": item["step"], "text": " ".join([item["text"], *filter(None, texts)])})
+    return items
+
+
+def _levels(label: str, config: HierarchyConfig, history: Mapping[str, np.ndarray], until: int) -> str:
+    here = int(np.searchsorted(np.asarray(history["step"]), until, side="right"))
+    said = []
+    for level in range(1, len(config.upper) + 1):
+        collapsed = np.flatnonzero(history[f"collapsed@{level}"][:here] == 1.0)
+        if len(collapsed) and history[f"collapsed@{level}"][here - 1] == 1.0:
+            step = int(history["step"][collapsed[0]])
+            t, c = history[f"temperature@{level}"][here - 1], history[f"critical_temperature@{level}"][here - 1]
+            why = f", its T = {t:.3g} above its T_c = {c:.3g}" if t > c else ""
+            said.append(f"level {level + 1} collapsed at step {step}{why}")
+    return f"{label}: {'; '.join(said)}." if said else ""

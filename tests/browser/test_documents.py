@@ -1,0 +1,69 @@
+"""The Documents page: it trains, a document is read through its prototypes, and a file of one's own is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.lab_page import LabPage
+
+SMALL = {"documents": "20", "tokens": "16", "k": "4"}
+OWN = (
+    "body,topic\n"
+    + "\n".join(f'"The team won match {i} with a late <b>goal</b> for the striker",sport' for i in range(6))
+    + "\n"
+    + "\n".join(f'"Shares of bank {i} fell on the stock market after a loss",money' for i in range(6))
+).encode()
+
+
+@pytest.fixture
+def documents(new_lab: Callable[..., LabPage]) -> LabPage:
+    """One tab for the Documents page, not yet opened."""
+    lab = new_lab()
+    lab.path, lab.key = "documents", "documents"
+    return lab
+
+
+def read(lab: LabPage) -> None:
+    lab.page.get_by_role("button", name="Read the documents now").click()
+    lab.page.get_by_role("tab", name="One document").wait_for()
+    lab.page.locator(".doc-text").first.wait_for()
+
+
+def test_a_document_is_read_word_by_word_and_a_prototype_switched_off(documents: LabPage) -> None:
+    documents.open(SMALL, step=4)
+    page = documents.page
+    read(documents)
+    assert page.locator(".doc-text span[title]").count() > 8
+    page.get_by_text("sum = the logit").first.wait_for()
+    before = page.locator(".mix").first.inner_html()
+    page.get_by_label("Switch prototypes off").click()
+    page.get_by_role("option").first.click()
+    page.get_by_text("switched off:").wait_for()
+    assert page.locator(".mix").first.inner_html() != before
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="All of them").click()
+    page.get_by_text("Prototype by class").first.wait_for()
+    assert documents.errors_without_probes() == []
+
+
+def test_own_documents_are_loaded_with_the_guessed_columns(documents: LabPage) -> None:
+    documents.open(SMALL)
+    page = documents.page
+    page.get_by_role("button", name="Own documents").click()
+    page.locator("input[type=file]").set_input_files({"name": "own.csv", "mimeType": "text/csv", "buffer": OWN})
+    page.get_by_text("'topic' has few different values").wait_for()
+    page.get_by_role("button", name="Read these 12 documents").click()
+    documents.until("root.textContent.includes('sport') && lab.shownStep >= 1")
+    assert "data=own" in page.url or documents.until_query("data", lambda value: value == "own") is None
+
+
+def test_a_bad_file_is_refused_and_what_runs_goes_on(documents: LabPage) -> None:
+    documents.open(SMALL)
+    page = documents.page
+    page.get_by_role("button", name="Own documents").click()
+    page.locator("input[type=file]").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b"\x00\x01\x02" * 50})
+    page.get_by_text("is no text file").wait_for()
+    step = documents.newest_step()
+    documents.reaches(step + 1)
