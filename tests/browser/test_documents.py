@@ -38,14 +38,14 @@ def test_a_document_is_read_word_by_word_and_a_prototype_switched_off(documents:
     assert page.locator(".doc-text span[title]").count() > 8
     page.get_by_text("sum = the logit").first.wait_for()
     before = page.locator(".mix").first.inner_html()
-    page.get_by_label("Switch prototypes off").click()
+    page.get_by_role("combobox", name="Switch prototypes off").click()
     page.get_by_role("option").first.click()
     page.get_by_text("switched off:").wait_for()
     assert page.locator(".mix").first.inner_html() != before
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="All of them").click()
     page.get_by_text("Prototype by class").first.wait_for()
-    assert documents.errors_without_probes() == []
+    assert not [e for e in documents.errors if "404" not in e]  # Streamlit asks below the page first
 
 
 def test_own_documents_are_loaded_with_the_guessed_columns(documents: LabPage) -> None:
@@ -56,7 +56,7 @@ def test_own_documents_are_loaded_with_the_guessed_columns(documents: LabPage) -
     page.get_by_text("'topic' has few different values").wait_for()
     page.get_by_role("button", name="Read these 12 documents").click()
     documents.until("root.textContent.includes('sport') && lab.shownStep >= 1")
-    assert "data=own" in page.url or documents.until_query("data", lambda value: value == "own") is None
+    documents.until_query("data", lambda value: value == "own")
 
 
 def test_a_bad_file_is_refused_and_what_runs_goes_on(documents: LabPage) -> None:
