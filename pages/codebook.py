@@ -66,7 +66,7 @@ def show() -> None:
     with st.expander("What does it cost to make the soft codebook hard?"):
         hardening(token)
     with st.expander("Rate and distortion: how many codes are worth their bits?"):
-        rate(panels)
+        rate(panels_of(shown))
     with st.expander("Does the soft codebook keep its codes alive? What was measured"):
         st.markdown(WORDS)
     with st.expander("What am I looking at? The method and the verdict"):

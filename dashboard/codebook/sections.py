@@ -16,6 +16,7 @@ from dashboard.orbits.tables import TABLE_CSS
 from dashboard.presets import Panel
 from dashboard.theme import palette, theme_name
 from ddcl_core.codebook.health import VERDICTS
+from ddcl_core.errors import InputError
 
 _NUMBERS = (
     ("T", "temperature", "{:.3g}"), ("error as used", "error_relative", "{:.3f}"),
@@ -39,7 +40,8 @@ def hardening(token: str) -> None:
         cells = [f"<td>{int(history['step'][-1])}</td>"]
         for _, name, form in _NUMBERS:
             value = float(history[name][-1])
-            cells.append(f"<td>{form.format(value) if math.isfinite(value) else '–'}</td>")
+            text = form.format(value).replace("%", " %") if math.isfinite(value) else "–"
+            cells.append(f"<td>{text}</td>")
         gap = float(history["error_hardened"][-1]) / max(float(history["error"][-1]), 1e-12) - 1.0
         cells.append(f"<td>{f'{100 * gap:+.1f} %' if soft and math.isfinite(gap) else 'none'}</td>")
         body += f'<tr><th scope="row">{html.escape(panel.label)}</th>{"".join(cells)}</tr>'
@@ -71,8 +73,12 @@ def rate(panels: tuple[Panel, Panel]) -> None:
         if state.state == "error":
             st.error(state.text)
         if st.button("Train for all K", key="codebook-rate"):
-            jobs().begin(key, rate_points, sides, own_images().held(config))
-            st.rerun(scope="fragment")
+            try:
+                jobs().begin(key, rate_points, sides, own_images().held(config))
+            except InputError as error:
+                st.error(str(error))
+            else:
+                st.rerun(scope="fragment")
         return
     if state.state != "done":
         _progress(key)
@@ -107,7 +113,8 @@ def _rate_figure(rows: list[dict]) -> None:
         )  # fmt: skip
     figure.update_layout(
         height=380, margin={"l": 60, "r": 20, "t": 20, "b": 50}, xaxis_title="bits per pixel (entropy of the usage)",
-        yaxis_title="mean squared error after argmax", yaxis_rangemode="tozero", legend={"orientation": "h", "y": 1.08},
+        yaxis_title="mean squared error after argmax", legend={"orientation": "h", "y": 1.12},
+        yaxis_range=[0.0, 1.18 * max(row["error_hardened"] for row in rows)],
     )  # fmt: skip
     st.plotly_chart(
         figure, key="codebook-rate-figure", width="stretch", config={"displayModeBar": False},
