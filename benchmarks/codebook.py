@@ -6,7 +6,7 @@ speed   training steps a second of both, one step of each in turn in one run, so
 memory  largest memory a forward and backward pass of the soft codebook adds, by N, plain and with a limit.
 usage   share of codes used in the first epoch, and the epoch at which all are used, in three seeds. The paper (arXiv
         2604.03850) reports soft 100 % from epoch 1, hard 18.8 % at the start and 100 % at epoch 44 on CIFAR-10. Cut to
-        about ten minutes of one core: 1,024 images and 10 epochs by default. Without DDCL_DATA_DIR and without
+        half an hour of one core: 1,024 images and 50 epochs by default. Without DDCL_DATA_DIR and without
         torchvision it says so and is left out.
 Writes benchmarks/results/codebook.json.
 """
@@ -86,8 +86,11 @@ def memory(num_codes: int = 512) -> list[dict[str, Any]]:
     return results
 
 
-def usage(seeds: int, epochs: int, images: int) -> dict[str, Any]:
-    """Usage by epoch for the soft codebook the search found, and hard ones, on the same CIFAR-10 images."""
+def usage(seeds: int, epochs: int, images: int, only: str = "") -> dict[str, Any]:
+    """Usage by epoch for the soft codebook the search found, and hard ones, on the same CIFAR-10 images.
+
+    only: a part of the names of the sides that are trained, all when empty.
+    """
     batch = CodebookConfig().batch_images
     steps = epochs * -(-images // batch)
     sides = {
@@ -97,6 +100,8 @@ def usage(seeds: int, epochs: int, images: int) -> dict[str, Any]:
         "moving averages with revival": RECIPE | HARD["moving averages with revival, 16 numbers a code"],
     }
     results: dict[str, Any] = {"images": images, "epochs": epochs, "steps": steps, "paper": PAPER, "sides": {}}
+    if only:
+        sides = {name: changes for name, changes in sides.items() if only in name}
     for name, changes in sides.items():
         runs = []
         for seed in range(seeds):
@@ -107,7 +112,7 @@ def usage(seeds: int, epochs: int, images: int) -> dict[str, Any]:
             used, m = run.epoch_history["used"], run.last_frame.metrics
             full = [int(e) for e, u in zip(run.epoch_history["epoch"], used) if u == 1.0]
             runs.append({
-                "seed": seed, "first_epoch": round(float(used[0]), 4), "least": round(float(used.min()), 4),
+                "seed": seed, "used": [round(float(u), 3) for u in used], "first_epoch": round(float(used[0]), 4), "least": round(float(used.min()), 4),
                 "last_epoch": round(float(used[-1]), 4), "epoch_of_full_usage": full[0] if full else None,
                 "perplexity": round(m["perplexity_last"], 1), "separation": round(m["separation_relative"], 3),
                 "error": round(m["error"], 5), "error_hardened": round(m["error_hardened"], 5),
@@ -125,14 +130,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=PARTS)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--images", type=int, default=1024)
+    parser.add_argument("--only", default="", help="usage: train the sides whose name holds this, keep the others' results")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     results = json.loads(OUT.read_text()) if OUT.is_file() else {}
     for part in arguments.parts:
         try:
-            found = usage(arguments.seeds, arguments.epochs, arguments.images) if part == "usage" else globals()[part]()
+            if part == "usage":
+                found = usage(arguments.seeds, arguments.epochs, arguments.images, arguments.only)
+                before = results.get(part, {}).get("result", {})
+                if arguments.only and all(before.get(n) == found[n] for n in ("images", "epochs", "steps")):
+                    found["sides"] = before["sides"] | found["sides"]
+            else:
+                found = globals()[part]()
         except InputError as error:
             print(f"{part} was left out: {error}")
             continue
@@ -141,7 +153,7 @@ def main() -> None:
             command += f" --seeds {arguments.seeds} --epochs {arguments.epochs} --images {arguments.images}"
         results[part] = {"command": command, "torch": torch.__version__, "result": found}
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(results, indent=1) + "\n")
+    OUT.write_text(json.dumps(results) + "\n")
     print("->", OUT)
 
 

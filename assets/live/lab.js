@@ -99,6 +99,7 @@ export class Lab extends Commands {
       const part = makePanel(p, spec.label, {
         live: (index, name, value) => this.control(index, name, value),
         settled: () => this.settle(),
+        cancel: () => this.send({ type: "cancel" }),
       });
       part.map = new MapPanel(part.canvas);
       part.sliders.epsilon.show(spec.epsilon);

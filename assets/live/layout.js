@@ -34,6 +34,7 @@ export function makePanel(index, label, on) {
       { class: "cover" },
       h("div", { class: "cover-text" }, ""),
       h("progress", { max: 1, "aria-label": "Progress" }),
+      h("button", { type: "button", class: "cancel", hidden: true, "data-testid": `cancel-${index}`, onclick: () => on.cancel?.() }, "Cancel"),
     ),
     mark: h("span", { class: "verdict-mark", "aria-hidden": "true" }, ""),
     word: h("strong", {}, ""),

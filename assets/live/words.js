@@ -59,9 +59,11 @@ export class Words {
     if (!ready) {
       setText(part.cover.firstChild, lab.trouble ?? model.status.text);
       const progress = model.status.progress;
-      if (Number.isFinite(progress)) part.cover.lastChild.value = progress;
-      else part.cover.lastChild.removeAttribute("value");
-      part.cover.lastChild.hidden = model.status.state === "error" || Boolean(lab.trouble);
+      const [, bar, cancel] = part.cover.children;
+      if (Number.isFinite(progress)) bar.value = progress;
+      else bar.removeAttribute("value");
+      bar.hidden = model.status.state === "error" || Boolean(lab.trouble);
+      cancel.hidden = p > 0 || model.status.state !== "preparing" || Boolean(lab.trouble);
       return "";
     }
     const frame = found[2] >= 1 ? found[1] : found[0];

@@ -154,6 +154,12 @@ class Engine:
         """How far a scene's preparation is: fraction and words, or None when nothing has been said."""
         return None if self.scenes is None else self.scenes.progress.get(topic)
 
+    def cancel(self, topic: str) -> None:
+        """Stop the work of a topic where it next says how far it is; from any thread. What has not begun never will."""
+        scenes, loop = self.scenes, self._loop
+        if scenes is not None and loop is not None and not loop.is_closed():
+            asyncio.run_coroutine_threadsafe(scenes.cancel(topic), loop)
+
     def worker_pids(self) -> dict[str, int]:
         """Name -> process number of the embedded workers; empty with a cluster started elsewhere."""
         return {} if self._cluster is None else self._cluster.pids()

@@ -78,8 +78,8 @@ class Jobs:
         """Give a job up; its worker stops as soon as the function next reports progress or ends."""
         with self._lock:
             future = self._kept.pop(key, None)
-        if future is not None:
-            future.cancel()
+        if future is not None and not future.done():
+            self._engine.cancel(key)
 
 
 def job_key(name: str, *what: Any) -> str:

@@ -107,6 +107,16 @@ class Scenes:
             return await self.background(tasks.fit_map, pool, kind, seed, topic)
         return await _result(self._client.submit(tasks.fit_map, pool, kind, seed, topic, pure=False, **where))
 
+    async def cancel(self, topic: str) -> None:
+        """Tell the workers that nobody wants the work of this topic; forget the scene, so that asking again begins anew."""
+        from distributed import Event
+
+        event = Event(tasks.cancel_name(topic), client=self._client)
+        await event.set()
+        self._kept.pop(topic, None)
+        await asyncio.sleep(4 * tasks.CANCEL_SECONDS + 5.0)  # long enough for a batch under way to end
+        await event.clear()
+
     async def beside(self, function: Any, *args: Any) -> Any:
         """Run a task where `background` does, but without waiting for its turn: a UMAP may be computed meanwhile."""
         place = self._workers.background

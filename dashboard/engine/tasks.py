@@ -13,8 +13,10 @@ import numpy as np
 from dashboard.engine import kinds
 from dashboard.live import wire
 from dashboard.live.frames import to_wire_positions
+from ddcl_core.errors import InputError
 
 PROGRESS_TOPIC = "ddcl-progress"
+CANCEL_SECONDS = 0.5  # between two questions whether anybody still wants the result
 
 
 def warm_run_worker(device: str | None) -> dict[str, Any]:
@@ -121,20 +123,33 @@ def _step_aside() -> None:
         secede()
 
 
+def cancel_name(topic: str) -> str:
+    """Name of the Dask event that stops the work of a topic."""
+    return f"ddcl-cancel-{topic}"
+
+
 def reporter(topic: str) -> Callable[[float, str], None]:
-    """A function (fraction, words) that tells the page process how far the work of this topic is."""
-    last = [0.0, ""]
+    """A function (fraction, words) that tells the page process how far the work of this topic is.
+
+    It raises InputError when that work has been cancelled, which ends it where it stands.
+    """
+    last, asked = [0.0, ""], [time.monotonic()]
 
     def report(fraction: float, text: str) -> None:
         now = time.monotonic()
         if now - last[0] < 0.2 and fraction < 1.0 and text == last[1]:
             return
         last[:] = [now, text]
-        try:
-            from distributed import get_worker
+        from distributed import Event, get_worker
 
-            get_worker().log_event(PROGRESS_TOPIC, {"topic": topic, "progress": float(fraction), "text": text})
+        try:
+            worker = get_worker()
         except ValueError:
-            pass  # called outside a worker, as tests do
+            return  # called outside a worker, as tests do
+        worker.log_event(PROGRESS_TOPIC, {"topic": topic, "progress": float(fraction), "text": text})
+        if now - asked[0] > CANCEL_SECONDS:
+            asked[0] = now
+            if Event(cancel_name(topic)).is_set():
+                raise InputError("It was cancelled; ask again, or press reset, to begin anew.")
 
     return report

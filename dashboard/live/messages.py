@@ -80,6 +80,10 @@ def _extend(message: dict[str, Any]) -> dict[str, Any]:
     return {"steps": int(_number(message, "steps", 1, 100_000, whole=True))}
 
 
+def _cancel(message: dict[str, Any]) -> dict[str, Any]:
+    return {}
+
+
 def _map(message: dict[str, Any]) -> dict[str, Any]:
     if message.get("kind") not in ("umap", "pca"):
         raise InputError("The map's kind must be umap or pca.")
@@ -117,5 +121,6 @@ _CHECKS = {
     "visible": _visible,
     "ack": _ack,
     "extend": _extend,
+    "cancel": _cancel,
     "map": _map,
 }

@@ -112,6 +112,8 @@ class LiveSession:
             for panel in self.panels:
                 panel.max_steps = min(panel.max_steps + message["steps"], 1_000_000)
             self._extended = True
+        elif kind == "cancel" and self._introduction is None and self._prepared is not None:
+            self._engine.cancel(self._prepared.topic)
         elif kind == "reset":
             self._ask_for_reset(message["seed"])
         self._wake.set()

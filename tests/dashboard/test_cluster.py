@@ -13,6 +13,7 @@ import pytest
 
 from dashboard.engine.client import Engine
 from dashboard.engine.handles import WorkerLost
+from dashboard.engine.jobs import Jobs
 from dashboard.live import wire
 from dashboard.live.hub import Hub
 from dashboard.live.registry import Registry
@@ -79,6 +80,40 @@ def test_bad_input_arrives_as_the_sentence_it_is(engine: Engine) -> None:
             await scene.map("pca")
 
     asyncio.run(asyncio.wait_for(scenario(), 60.0))
+
+
+def slow_work(steps: int, topic: str) -> int:
+    """Says how far it is, twenty times a second."""
+    from dashboard.engine.tasks import reporter
+
+    report = reporter(topic)
+    for i in range(steps):
+        report(i / steps, f"step {i}")
+        time.sleep(0.05)
+    return steps
+
+
+def test_a_job_is_begun_once_tells_its_progress_and_can_be_cancelled(engine: Engine) -> None:
+    jobs = Jobs(engine)
+    assert jobs.state("a").state == "idle"
+
+    def until(key: str, wanted: tuple[str, ...], seconds: float = 20.0):
+        deadline = time.monotonic() + seconds
+        while (state := jobs.state(key)).state not in wanted and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return state
+
+    assert jobs.begin("quick", slow_work, 10).state in ("working", "waiting")
+    assert until("quick", ("done", "error")).result == 10
+    jobs.begin("long", slow_work, 2000)
+    deadline = time.monotonic() + 20.0
+    while not jobs.state("long").text.startswith("step") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    future = jobs._kept["long"]
+    jobs.cancel("long")
+    assert jobs.state("long").state == "idle"
+    with pytest.raises(InputError, match="cancelled"):
+        future.result(15.0)
 
 
 def test_a_killed_worker_is_noticed_and_the_picture_goes_on(engine: Engine) -> None:
