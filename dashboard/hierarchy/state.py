@@ -76,9 +76,11 @@ def _label(panel: Panel, config: HierarchyConfig) -> str:
 def _levels(state: HierarchyState, config: HierarchyConfig) -> HierarchyConfig:
     base, upper = config.base, config.upper
     if state.own or (state.texts and state.texts != base.data.kind):
-        data = replace(NEWS.data, kind="custom" if state.own else state.texts)
         if state.own:
-            data = replace(data, texts=(state.own,), num_documents=max(2, min(state.own_size, 400)))
+            size = max(2, min(state.own_size, 400))
+            data = replace(NEWS.data, kind="custom", texts=(state.own,), num_documents=size)
+        else:
+            data = replace(NEWS.data, kind=state.texts)
         if data.kind == "synthetic":
             data = replace(data, num_documents=64, tokens_per_document=24)
         names = ("encoder", "anchor", "anchor_weight", "lr_prototypes", "batch_documents", "frame_every")

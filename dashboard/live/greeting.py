@@ -42,8 +42,9 @@ def hello(introduction: Mapping[str, Any], panels: Sequence[Panel], **state: Any
     entries = []
     for panel in panels:
         config = panel.config.to_dict()
-        if "texts" in config.get("data", {}):
-            config["data"] |= {"texts": [], "text_labels": []}  # loaded documents need not travel back
+        for part in (config, config.get("base", {})):
+            if "texts" in part.get("data", {}):
+                part["data"] |= {"texts": [], "text_labels": []}  # loaded documents need not travel back
         values = {"epsilon": panel.epsilon, "temperature": panel.temperature}
         entries.append({"config": config, **values, "label": panel.label})
     names = list(panels[0].track.names)
