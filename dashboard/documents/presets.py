@@ -51,8 +51,8 @@ DOCUMENT_PRESETS: tuple[Preset, ...] = (
     Preset(
         "reviews",
         "Film reviews, for or against",
-        "Reviews of films, liked or not. The difference lies in a few words, so most prototypes gather what reviews talk about "
-        "anyway, plot, names, little words, and a few carry the verdict: look at the contributions below a review.",
+        "Reviews of films, liked or not. Much of a review is plot, names and little words; look below a review at the contributions "
+        "to see which prototypes carried the verdict, and switch one off.",
         _one("DDCL readout", replace(BASE, data=replace(BASE.data, kind="reviews"))),
         steps_per_second=16.0,
     ),
@@ -60,7 +60,7 @@ DOCUMENT_PRESETS: tuple[Preset, ...] = (
         "newsgroups",
         "20 Newsgroups",
         "Posts to twenty newsgroups. They come through scikit-learn where the network allows, or from a folder that DDCL_DATA_DIR "
-        "names. Twenty prototypes for twenty groups: groups on one theme share theirs.",
+        "names. Twenty prototypes for twenty groups; the table of prototypes by class shows which groups share theirs.",
         _one("DDCL readout", replace(BASE, data=replace(BASE.data, kind="newsgroups"), num_prototypes=20)),
         steps_per_second=16.0,
     ),
