@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dashboard.documents.choice import names
 from dashboard.documents.export import documents_frame, parquet, prototypes_frame, report, safe_csv
 from dashboard.documents.html import DOCUMENT_CSS
 from dashboard.documents.presets import DOCUMENT_PRESETS
 from dashboard.documents.readouts import readouts
-from dashboard.documents.sections import kept_look, names, results, watch
+from dashboard.documents.sections import kept_look, results, watch
 from dashboard.documents.state import COUNTS, MAPS, PROTOTYPES, READ, TASKS, DocumentState, from_query, panel_of, to_query
 from dashboard.documents.uploads import own_documents
 from dashboard.links import settle_view

@@ -51,13 +51,17 @@ def tinted(
     only: int | None = None,
     off: np.ndarray | None = None,
     whole: dict | None = None,
+    folded: int | None = None,
 ) -> str:
     """A document with every word tinted by its leading prototype, the stronger the surer; hover shows all of it.
 
-    whole: of `look.ask_whole`: the document to its end. only: tint this prototype's words alone, by its own share. off (K,): prototypes that are switched off.
+    whole: of `look.ask_whole`: the document to its end. only: tint this prototype's words alone, by its own share.
+    off (K,): prototypes that are switched off. folded: characters after which the text breaks off with an ellipsis.
     """
     text, out, cursor, before = look.material.texts[document], [], 0, -1
     for start, end, share in look.words_of(document, whole):
+        if folded is not None and start >= folded:
+            break
         if off is not None and off.any():
             share = np.where(off, 0.0, share)
             share = share / max(float(share.sum()), 1e-12)
@@ -75,7 +79,7 @@ def tinted(
             style = f"background:{shade}{alpha:02x};border-bottom-color:{shade}{min(255, 90 + alpha):02x}"
             out.append(f'<span title="prototypes {said}" style="{style}">{word}</span>{number}')
         before, cursor = lead, end
-    rest = text[cursor:]
+    rest = text[cursor:] if folded is None or len(text) <= folded else text[cursor : max(cursor, folded)] + " …"
     unread = f'<span class="doc-unread" style="opacity:0.5">{html.escape(rest)}</span>' if rest.strip() else html.escape(rest)
     return f'<div class="doc-text" dir="auto">{"".join(out)}{unread}</div>'
 

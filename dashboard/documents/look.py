@@ -41,10 +41,15 @@ class Material:
         """B."""
         return len(self.texts)
 
+    @cached_property
+    def folded(self) -> list[str]:
+        """The texts for a search that does not care for capitals."""
+        return [text.casefold() for text in self.texts]
+
 
 @dataclass(frozen=True, eq=False)
 class DocumentLook:
-    """One moment of a run over its documents; arrays as in `worker.reading`, names and npmi as in `worker.names_of`."""
+    """One moment of a run over its documents; everything as in `worker.moment`."""
 
     material: Material
     step: int
@@ -60,6 +65,7 @@ class DocumentLook:
     tokens: np.ndarray
     names: list[list[tuple[str, float]]]
     npmi: np.ndarray
+    agreement: tuple[float, float, float] | None = None  # ACC, NMI, ARI of the documents' leading prototypes
 
     @property
     def K(self) -> int:  # noqa: N802 - the symbol of the paper
@@ -172,34 +178,64 @@ def take_look(token: str, known: Material | None) -> DocumentLook:
     """Ask the run what its documents look like now; from a page's thread. Raises InputError with a sentence."""
     handle = _handle(token)
     try:
-        material, answer, named = asyncio.run(_ask(handle, known))
+        material, moment = asyncio.run(_ask(handle, known))
     except (EngineError, asyncio.TimeoutError) as error:
         raise InputError("The worker did not answer just now; look again in a moment.") from error
-    if len(answer["assignments"]) != len(material.owners):
+    if len(moment["assignments"]) != len(material.owners):
         raise InputError("The run has just been started anew; look again in a moment.")
-    return DocumentLook(material, **answer, names=named["names"], npmi=named["npmi"])
+    return DocumentLook(material, **moment)
 
 
-async def _ask(handle: Any, known: Material | None) -> tuple[Material, dict[str, Any], dict[str, Any]]:
+async def _ask(handle: Any, known: Material | None) -> tuple[Material, dict[str, Any]]:
     material = known
     if material is None:
         material = Material(**await handle.call("ask", f"{WORKER}:material", timeout=PATIENCE))
-    answer = await handle.call("ask", f"{WORKER}:reading", timeout=PATIENCE)
-    return material, answer, await handle.call("ask", f"{WORKER}:names_of", timeout=PATIENCE)
+    return material, await handle.call("ask", f"{WORKER}:moment", timeout=PATIENCE)
+
+
+def search(
+    look: DocumentLook, wanted: str = "", among: np.ndarray | None = None, wrong: bool = False
+) -> np.ndarray:
+    """Documents, of `among` (all by default), that hold every word of `wanted`; with `wrong`, those read as another class."""
+    rows = np.arange(look.material.count) if among is None else np.asarray(among, dtype=int)
+    parts = wanted.casefold().split()
+    if parts:
+        folded = look.material.folded
+        rows = np.array([i for i in rows if all(part in folded[i] for part in parts)], dtype=int)
+    if wrong and look.predicted is not None:
+        rows = rows[look.predicted[rows] != look.material.labels[rows]]
+    return rows
+
+
+def usage_over_training(token: str) -> tuple[np.ndarray, np.ndarray]:
+    """Steps (F,) of the recorded frames of this scene's run, and each prototype's share of the tokens (F, K)."""
+    session = get_hub(get_engine()).showing(token)
+    frames = list(session.panels[0].track.frames) if session is not None and session.panels else []
+    if not frames:
+        return np.zeros(0, dtype=int), np.zeros((0, 0))
+    return np.array([int(f["step"]) for f in frames]), np.stack([np.asarray(f["usage"], dtype=float) for f in frames])
 
 
 def ask_faithfulness(token: str) -> dict[str, Any]:
     """`worker.faithfulness` of the run as it is now. Raises InputError with a sentence."""
-    try:
-        return asyncio.run(_handle(token).call("ask", f"{WORKER}:faithfulness", timeout=2 * PATIENCE))
-    except (EngineError, asyncio.TimeoutError) as error:
-        raise InputError("The worker did not answer just now; try again in a moment.") from error
+    return _asked(token, "faithfulness")
 
 
-def ask_whole(token: str, document: int) -> dict[str, Any]:
-    """`worker.whole` of the run as it is now. Raises InputError with a sentence."""
+def ask_whole(token: str, document: int, step: int) -> dict[str, Any]:
+    """`worker.whole` of the run at `step`. Raises InputError with a sentence, also when the run has trained on since:
+    prototypes of one moment do not explain the tokens of another."""
+    found = _asked(token, "whole", document=document)
+    if found["step"] != step:
+        raise InputError(
+            f"The run has trained on, from step {step:,} to {found['step']:,}; pause it or let it finish, press "
+            "'Read the documents now', and then read to the end."
+        )
+    return found
+
+
+def _asked(token: str, what: str, **arguments: Any) -> dict[str, Any]:
     try:
-        return asyncio.run(_handle(token).call("ask", f"{WORKER}:whole", document=document, timeout=2 * PATIENCE))
+        return asyncio.run(_handle(token).call("ask", f"{WORKER}:{what}", timeout=2 * PATIENCE, **arguments))
     except (EngineError, asyncio.TimeoutError) as error:
         raise InputError("The worker did not answer just now; try again in a moment.") from error
 

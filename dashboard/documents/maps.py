@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
+from dashboard.documents.choice import beginnings, go_to
 from dashboard.documents.html import colour
 from dashboard.documents.look import DocumentLook
-from dashboard.theme import PLOTLY_SYMBOLS
+from dashboard.theme import plotly_symbol
 
 MOST_POINTS = 4000
 _LAYOUT = {"height": 400, "margin": {"l": 10, "r": 10, "t": 34, "b": 10}, "showlegend": True}
@@ -33,7 +39,8 @@ def document_map(look: DocumentLook, theme: str, names: dict[int, str]) -> np.nd
     groups = [(name, np.flatnonzero(classes == c), c) for c, name in enumerate(material.class_names)]
     part = "" if len(shown) == material.count else f", {len(shown):,} of {material.count:,} shown"
     title = f"Documents by mixture{part}"
-    return _scatter("document-map", title, xy, groups, shown, theme, [material.texts[i][:90] for i in shown], look.step)
+    said = beginnings(look, shown, 90)
+    return _scatter("document-map", title, xy, groups, shown, theme, said, look.step, lambda place: go_to(document=place))
 
 
 def token_map(look: DocumentLook, theme: str, names: dict[int, str]) -> np.ndarray | None:
@@ -47,10 +54,15 @@ def token_map(look: DocumentLook, theme: str, names: dict[int, str]) -> np.ndarr
         f"{material.words[d][p - material.first[d]]} (document {d + 1})" for p, d in zip(look.places.tolist(), owners.tolist())
     ]
     title = f"Tokens by prototype, {len(look.places):,} of {len(material.owners):,} shown"
-    return _scatter("token-map", title, plane(look.tokens), groups, look.places, theme, said, look.step)
+    one = lambda place: go_to(int(material.owners[place]), int(look.lead[place]))  # noqa: E731
+    return _scatter("token-map", title, plane(look.tokens), groups, look.places, theme, said, look.step, one)
 
 
-def _scatter(key: str, title: str, xy: np.ndarray, groups: list, ids: np.ndarray, theme: str, said: list[str], step: int) -> np.ndarray | None:
+def _scatter(
+    key: str, title: str, xy: np.ndarray, groups: list, ids: np.ndarray, theme: str, said: list[str], step: int,
+    one: Callable[[int], None],
+) -> np.ndarray | None:  # fmt: skip
+    """Draws the points; returns the chosen ids. A single chosen point calls `one` with its id, once."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -58,9 +70,9 @@ def _scatter(key: str, title: str, xy: np.ndarray, groups: list, ids: np.ndarray
         if not len(members):
             continue
         figure.add_scatter(
-            x=xy[members, 0], y=xy[members, 1], mode="markers", name=str(name)[:40], customdata=ids[members],
-            text=[said[i] for i in members], hovertemplate="%{text}<extra>%{fullData.name}</extra>",
-            marker={"color": colour(c, theme), "symbol": PLOTLY_SYMBOLS[c % 8], "size": 6, "opacity": 0.8},
+            x=xy[members, 0], y=xy[members, 1], mode="markers", name=html.escape(str(name)[:40]), customdata=ids[members],
+            text=[html.escape(said[i]) for i in members], hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+            marker={"color": colour(c, theme), "symbol": plotly_symbol(c), "size": 6, "opacity": 0.8},
         )  # fmt: skip
     figure.update_layout(
         **_LAYOUT, title={"text": title, "font": {"size": 14}, "x": 0}, dragmode="lasso",
@@ -69,15 +81,25 @@ def _scatter(key: str, title: str, xy: np.ndarray, groups: list, ids: np.ndarray
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
     chosen = st.plotly_chart(
-        figure, key=f"{key}-{step}", width="stretch", on_select="rerun", selection_mode=("points", "box", "lasso"),
+        figure, key=f"{key}-{step}", width="stretch", on_select=partial(_chosen, f"{key}-{step}", one), selection_mode=("points", "box", "lasso"),
         config={"displayModeBar": True, "displaylogo": False, "modeBarButtonsToRemove": ["toImage", "autoScale2d"]},
         alt=f"{title}: a scatter plot in the two principal directions",
     )  # fmt: skip
+    return _ids(chosen)
+
+
+def _ids(chosen: Any) -> np.ndarray | None:
     points = chosen.selection.points
     if not points:
         return None
     values = [p["customdata"][0] if isinstance(p["customdata"], (list, tuple)) else p["customdata"] for p in points]
     return np.array(sorted({int(v) for v in values}))
+
+
+def _chosen(key: str, one: Callable[[int], None]) -> None:
+    ids = _ids(st.session_state[key])
+    if ids is not None and len(ids) == 1:
+        one(int(ids[0]))
 
 
 def heat_map(look: DocumentLook, theme: str, names: dict[int, str]) -> None:

@@ -71,12 +71,31 @@ def _logits(run: Any, mask: Any) -> Any:
     return model.head(pooled)
 
 
+def moment(run: Any) -> dict[str, Any]:
+    """`reading` and `names_of` of one and the same step, and how far leading prototypes and labels agree.
+
+    agreement: ACC by Hungarian matching, NMI and ARI of the documents, each given to the prototype with the largest
+    share of it; None with one class.
+    """
+    from ddcl_core.clustering import score_clusters
+    from ddcl_core.explain import mixtures
+
+    found, scene = reading(run) | names_of(run), run.scene
+    found["agreement"] = None
+    if len(scene.class_names) > 1:
+        owners = np.nonzero(scene.mask)[0]
+        lead = mixtures(found["assignments"].astype(np.float32), owners, scene.num_documents).argmax(axis=1)
+        scores = score_clusters(scene.labels, lead, len(scene.class_names), len(found["prototypes"]))
+        found["agreement"] = (float(scores.accuracy), float(scores.nmi), float(scores.ari))
+    return found
+
+
 def faithfulness(run: Any, draws: int = 5, seed: int = 0, most: int = 400) -> dict[str, Any]:
     """Does the top prototype matter? Take its tokens away, and as many random ones, and see what the logit loses.
 
     For each document: the predicted class c, and the prototype that adds most to its logit beyond what the mean document
     gets from it. Its tokens (those it leads) are left unread, by encoder and readout alike; at least one token stays.
-    Returns drop_top (B,), drop_random (B,) (mean of `draws`), how many tokens were taken (B,), and the documents (B,);
+    Returns drop_top (B,), drop_random (B,) (mean of `draws`), how many tokens were taken (B,), the documents (B,), the step;
     documents whose top prototype leads no token are left out.
     """
     import torch
@@ -110,13 +129,14 @@ def faithfulness(run: Any, draws: int = 5, seed: int = 0, most: int = 400) -> di
             [without(torch.rand(mask.shape, generator=generator).to(mask.device)) for _ in range(draws)]
         ).mean(0)
     pick = lambda values: values[use].double().cpu().numpy()  # noqa: E731
-    return {"drop_top": pick(top_drop), "drop_random": pick(random_drop), "taken": pick(size), "documents": use.cpu().numpy()}
+    found = {"drop_top": pick(top_drop), "drop_random": pick(random_drop), "taken": pick(size)}
+    return found | {"documents": use.cpu().numpy(), "step": run.step}
 
 
 def whole(run: Any, document: int, most: int = MOST_TOKENS) -> dict[str, Any]:
     """One document read to its end, in windows, with the run's encoder and prototypes as they are now.
 
-    Returns words, its word pieces; assignments (T, K) float32; logits (C,) or None; unread, tokens beyond `most`.
+    Returns step; words, its word pieces; assignments (T, K) float32; logits (C,) or None; unread, tokens beyond `most`.
     Raises InputError when the documents come from no language model.
     """
     few_threads()
@@ -139,7 +159,7 @@ def whole(run: Any, document: int, most: int = MOST_TOKENS) -> dict[str, Any]:
         if run.config.anchor == "classification":
             logits = model.head(losses.centroids.mean(0)).double().cpu().numpy()
     q = np.nan_to_num(losses.assignments.float().cpu().numpy())
-    return {"words": read.words[0], "assignments": q, "logits": logits, "unread": int(read.unread[0])}
+    return {"step": run.step, "words": read.words[0], "assignments": q, "logits": logits, "unread": int(read.unread[0])}
 
 
 def names_and_coherence(

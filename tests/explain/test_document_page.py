@@ -124,3 +124,15 @@ def test_every_example_gives_a_run_and_own_documents_too() -> None:
     assert own.data.kind == "custom" and own.data.num_documents == 30 and own.anchor == "reconstruction" and own.batch_documents is None
     with pytest.raises(InputError, match="take fewer"):
         panel_of(DocumentState(count=20_000, read=4096))
+
+
+def test_one_moment_holds_everything_of_one_step(run: TrainingRun, look: DocumentLook) -> None:
+    moment = worker.moment(run)
+    again = DocumentLook(look.material, **moment)
+    assert again.step == run.step and again.names == look.names and np.array_equal(again.assignments, look.assignments)
+    acc, nmi, ari = again.agreement
+    lead, labels = again.mixture.argmax(1), again.material.labels
+    assert acc >= max(np.bincount(labels)) / 6 / 2 and 0 <= nmi <= 1 and -1 <= ari <= 1
+    if len(set(lead)) == 2 and all(len(set(lead[labels == c])) == 1 for c in (0, 1)):
+        assert acc == nmi == ari == 1.0
+    assert worker.faithfulness(run, draws=1)["step"] == worker.whole(run, 1)["step"] == run.step
