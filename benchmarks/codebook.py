@@ -112,7 +112,8 @@ def usage(seeds: int, epochs: int, images: int, only: str = "") -> dict[str, Any
             used, m = run.epoch_history["used"], run.last_frame.metrics
             full = [int(e) for e, u in zip(run.epoch_history["epoch"], used) if u == 1.0]
             runs.append({
-                "seed": seed, "used": [round(float(u), 3) for u in used], "first_epoch": round(float(used[0]), 4), "least": round(float(used.min()), 4),
+                "seed": seed, "used": [round(float(u), 3) for u in used], "first_epoch": round(float(used[0]), 4),
+                "least": round(float(used.min()), 4),
                 "last_epoch": round(float(used[-1]), 4), "epoch_of_full_usage": full[0] if full else None,
                 "perplexity": round(m["perplexity_last"], 1), "separation": round(m["separation_relative"], 3),
                 "error": round(m["error"], 5), "error_hardened": round(m["error_hardened"], 5),
@@ -132,7 +133,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=50)
     parser.add_argument("--images", type=int, default=1024)
-    parser.add_argument("--only", default="", help="usage: train the sides whose name holds this, keep the others' results")
+    parser.add_argument("--only", default="", help="usage: the sides whose name holds this; the others' results stay")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     results = json.loads(OUT.read_text()) if OUT.is_file() else {}

@@ -1,4 +1,4 @@
-"""Codebook: soft DDCL quantization beside hard vector quantization. Which codebook is alive, and do its codes differ?"""
+"""Codebook: soft DDCL quantization beside hard vector quantization. Which one is alive, and do its codes differ?"""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from dashboard.theme import heading, page_css, subscripts
 from ddcl_core.errors import InputError
 
 BACKGROUND = """
-**One picture, two codebooks.** A small convolutional autoencoder halves an image twice, so that each cell of 4 × 4 pixels
-becomes one vector $z$ of $d$ numbers; the codebook replaces it by one of its $K$ codes, and the decoder paints the image from
-codes alone. *Hard* (VQ-VAE, van den Oord et al., arXiv 1711.00937): the nearest code, with a gradient that is copied past the
-choice (straight-through) and a commitment loss. *Soft* (DDCL, arXiv 2604.03850): the centroid
+**One picture, two codebooks.** A small convolutional autoencoder halves an image twice, so that each cell of 4 × 4
+pixels becomes one vector $z$ of $d$ numbers; the codebook replaces it by one of its $K$ codes, and the decoder paints
+the image from codes alone. *Hard* (VQ-VAE, van den Oord et al., arXiv 1711.00937): the nearest code, with a gradient
+that is copied past the choice (straight-through) and a commitment loss. *Soft* (DDCL, arXiv 2604.03850): the centroid
 $\\sum_k q_k p_k$ with $q_k \\propto e^{-|z - p_k|^2 / T}$; its gradient is exact, nothing is copied.
 
-**Is a codebook alive?** Usage alone deceives: far above its critical temperature every code is used, and every code is the same.
-So the verdict under each map takes three numbers together, the same rule for soft and hard. *Usage*: share of the codes chosen at
-least once, by argmax, over an epoch; at least 90 %. *Separation*: weighted by use, in units of the distance of two encoder
-outputs; at least 0.1. *Error*: mean squared error over that of the mean image, on images kept apart; at most 0.5, and as much
-after every cell was given its one best code.
+**Is a codebook alive?** Usage alone deceives: far above its critical temperature every code is used, and every code is
+the same. So the verdict under each map takes three numbers together, the same rule for soft and hard. *Usage*: share of
+the codes chosen at least once, by argmax, over an epoch; at least 90 %. *Separation*: weighted by use, in units of the
+distance of two encoder outputs; at least 0.1. *Error*: mean squared error over that of the mean image, on images kept
+apart; at most 0.5, and as much after every cell was given its one best code. A verdict takes two whole epochs, since
+the first one counts codes where they were placed.
 
-**What moves.** The dots are encoder outputs of images kept apart, the discs codes; the map is frozen, fitted on short trial runs
-of both sides. A dead code gets less than a tenth of an even share over an epoch. *Made hard* is what the soft codebook costs
-when it is used as a code: argmax in place of the centroid. Cooling closes that gap.
+**What moves.** The dots are encoder outputs of images kept apart, the discs codes; the map is frozen, fitted on short
+trial runs of both sides. A code that gets less than a tenth of an even share over an epoch is dead: ✕ if it was never
+chosen, ╱ if hardly ever. *Made hard* is what the soft codebook costs when it is used as a code: argmax in place of the
+centroid. Cooling closes that gap.
 
 Bits per pixel: $\\log_2 K / 16$, or with an entropy coder the entropy of the usage over 16.
 """
@@ -44,7 +46,8 @@ Bits per pixel: $\\log_2 K / 16$, or with an entropy coder the entropy of the us
 def show() -> None:
     """The whole page."""
     st.html(page_css())
-    st.html(heading("Codebook", "Pictures from a small set of codes. Which codebook is alive, and do its codes differ?"))
+    words = "Pictures from a small set of codes. Which codebook is alive, and do its codes differ?"
+    st.html(heading("Codebook", words))
     state = _state()
     shown = st.session_state.get("codebook_shown", state)
     _example(state, shown)
@@ -73,8 +76,11 @@ def show() -> None:
         st.markdown(BACKGROUND)
     with st.expander("Repeat it elsewhere: seed and configuration"):
         own = " Hand your own pictures to the run as `read_images(files)`." if state.own else ""
-        st.caption(f"Seed {panels[0].config.seed}. `CodebookConfig.from_dict` reads these, `CodebookRun` runs them.{own}")
-        st.code(json.dumps({p.label: p.config.to_dict() for p in panels}, indent=2, ensure_ascii=False), language="json")
+        now = panels_of(shown)
+        seed = now[0].config.seed
+        st.caption(f"Seed {seed}. `CodebookConfig.from_dict` reads these, `CodebookRun` runs them.{own}")
+        values = {panel.label: panel.config.to_dict() for panel in now}
+        st.code(json.dumps(values, indent=2, ensure_ascii=False), language="json")
 
 
 def _sliders(panel: Panel) -> dict[str, str | float | None]:

@@ -1,4 +1,4 @@
-// What the Codebook page shows besides the maps: usage of the codes, pictures, tiles, the index map, and one code's patches.
+// What the Codebook page shows besides the maps: usage of the codes, pictures, tiles, index map, one code's patches.
 import { CodeParts } from "./codebook_parts.js";
 import { h, setText } from "./dom.js";
 import { format } from "./numbers.js";
@@ -12,14 +12,20 @@ export class Extension {
     this.memory = lab.memory.extension;
     this.memory.image ??= 0;
     this.parts = [0, 1].map(
-      (p) => new CodeParts(p, { code: (k) => lab.select(k), picture: (i) => this.show(i - this.memory.image), image: () => this.memory.image }),
+      (p) =>
+        new CodeParts(p, {
+          code: (k) => lab.select(k),
+          picture: (i) => this.show(i - this.memory.image),
+          image: () => this.memory.image,
+        }),
     );
     this.code = h("input", {
       class: "number", type: "number", min: 1, "aria-label": "Code", "data-testid": "code",
       onchange: () => this.choose(Math.round(Number(this.code.value)) - 1),
     });
     this.image = h("span", { class: "cb-image", "data-testid": "image" }, "image 1");
-    const button = (text, label, run) => h("button", { type: "button", class: "mini-step", "aria-label": label, onclick: run }, text);
+    const button = (text, label, run) =>
+      h("button", { type: "button", class: "mini-step", "aria-label": label, onclick: run }, text);
     this.bar = h(
       "div",
       { class: "bar cb-bar" },
@@ -27,7 +33,7 @@ export class Extension {
         this.code, button("›", "Next code", () => this.turn(1)), button("none", "No code", () => this.choose(-1))),
       h("span", { class: "group" }, button("‹", "Previous image", () => this.show(-1)), this.image,
         button("›", "Next image", () => this.show(1))),
-      h("span", { class: "lead cb-note" }, "Click a bar, a tile, a cell or a disc to follow one code through all of them."),
+      h("span", { class: "lead cb-note" }, "Click a bar, a tile, a cell or a disc to follow one code through all."),
     ); // prettier-ignore
     this.node = h(
       "div",
@@ -114,8 +120,10 @@ export class Extension {
   draw(time) {
     const { model, memory, theme } = this.lab;
     this.parts.forEach((part, p) => {
-      if (model.panels[p] && model.still[p])
-        part.draw({ store: model.panels[p], still: model.still[p], shapes: model.hello.extra_shapes, time, theme, selected: memory.selected, image: this.memory.image }); // prettier-ignore
+      const [store, still] = [model.panels[p], model.still[p]];
+      if (!store || !still) return;
+      const { selected } = memory;
+      part.draw({ store, still, shapes: model.hello.extra_shapes, time, theme, selected, image: this.memory.image });
     });
   }
 
@@ -125,7 +133,9 @@ export class Extension {
     setText(this.image, `image ${this.memory.image + 1} of ${count}`);
     const shown = memory.selected >= 0 ? String(memory.selected + 1) : "";
     if (this.code.value !== shown && this.code.getRootNode().activeElement !== this.code) this.code.value = shown;
-    this.parts.forEach((part, p) => model.panels[p] && model.still[p] && part.words(model, p, time, memory.selected, this.memory.image));
+    this.parts.forEach((part, p) => {
+      if (model.panels[p] && model.still[p]) part.words(model, p, time, memory.selected, this.memory.image);
+    });
   }
 
   destroy() {}

@@ -176,7 +176,9 @@ export class CodeParts {
     const side = 50;
     const [across, down] = [Math.max(1, Math.floor(w / side)), Math.max(1, Math.floor(height / side))];
     const room = across * down;
-    const some = this.found.length <= room ? this.found : Array.from({ length: room }, (_, i) => this.found[Math.floor((i * this.found.length) / room)]);
+    const { length } = this.found;
+    const spread = (i) => this.found[Math.floor((i * length) / room)];
+    const some = length <= room ? this.found : Array.from({ length: room }, (_, i) => spread(i));
     const [, tall, wide, channels] = still.shapes.originals;
     const cells = this.grid[0] * this.grid[1];
     some.forEach((place, n) => {
@@ -186,7 +188,8 @@ export class CodeParts {
       const y0 = Math.min(Math.max(0, top - margin), tall - CROP);
       const x0 = Math.min(Math.max(0, left - margin), wide - CROP);
       const [x, y, scale] = [(n % across) * side, Math.floor(n / across) * side, (side - 4) / CROP];
-      g.drawImage(bitmap(still.arrays.originals, image, [tall, wide, channels]), x0, y0, CROP, CROP, x, y, side - 4, side - 4);
+      const whole = bitmap(still.arrays.originals, image, [tall, wide, channels]);
+      g.drawImage(whole, x0, y0, CROP, CROP, x, y, side - 4, side - 4);
       frameOf(g, x + (left - x0) * scale, y + (top - y0) * scale, still.cell * scale, theme);
     }); // prettier-ignore
     this.shownPatches = some.length;
@@ -206,7 +209,8 @@ export class CodeParts {
     const perEpoch = model.still[p].steps_per_epoch;
     const early = frame.step >= perEpoch && frame.step % perEpoch < perEpoch / 2; // the last epoch still counts
     const epoch = at("epoch") + (early ? 0 : 1);
-    const usage = `epoch ${epoch} · ${this.K - never} of ${this.K} chosen · ✕ ${never} never · ╱ ${hardly} hardly ever`;
+    const chosen = `${this.K - never} of ${this.K} chosen`;
+    const usage = `epoch ${epoch} · ${chosen} · ✕ ${never} never · ╱ ${hardly} hardly ever`;
     say(this.usage, usage, `Usage of the codes: ${usage}`);
     const soft = model.still[p].codebook === "soft";
     const old = this.behind === null ? "" : `of step ${this.behind}: `;
@@ -214,7 +218,8 @@ export class CodeParts {
     setText(this.legend, `Bars: share of the cells in an epoch.${soft ? " Ticks: weight." : ""} Dashes: an even share.`);
     const rows = soft ? "original, as used, made hard" : "original, reconstruction (already hard: twice)";
     say(this.strip, `${old}${rows}`, `Originals above, reconstructions below; error ${error} of a blank picture’s`);
-    say(this.tiles, old.slice(0, -2), `${this.K} codes as decoded tiles; ${never} were never chosen, ${hardly} hardly ever`);
+    const tiles = `${this.K} codes as decoded tiles; ${never} were never chosen, ${hardly} hardly ever`;
+    say(this.tiles, old.slice(0, -2), tiles);
     say(this.index, `image ${image + 1}, the code of each cell`, `Code of every cell of image ${image + 1}`);
     const total = this.cells?.length ?? 0;
     const uses = this.found?.length ?? 0;

@@ -49,8 +49,8 @@ def images_row(state: CodebookState, shown: CodebookState, panels: tuple[Panel, 
 def _own_pictures(state: CodebookState, shown: CodebookState, begin: Begin) -> None:
     with st.popover("Other pictures" if state.own else "Own pictures", icon=":material/upload_file:", width="stretch"):
         st.markdown(
-            "Pictures of your own: png or jpeg files, or a zip of them, of any size. Large ones are cut into patches of "
-            "32 × 32 pixels. They stay on this machine and out of the link."
+            "Pictures of your own: png or jpeg files, or a zip of them, of any size. Large ones are cut into patches "
+            "of 32 × 32 pixels. They stay on this machine and out of the link."
         )
         files = st.file_uploader(
             "Pictures", key="codebook-files", label_visibility="collapsed", accept_multiple_files=True

@@ -113,7 +113,8 @@ def extras(frame: CodebookFrame, run: Any) -> dict[str, np.ndarray]:
     """Pictures, usage and the verdict of a frame.
 
     pictures, hardened (n, H, W, C) uint8: reconstructions as used, and after argmax. tiles (K, 8, 8, C) uint8.
-    cells (E, h, w) uint16: the code of every cell. used, weight (K,): shares of argmax and of q. health: place in `KEYS`.
+    cells (E, h, w) uint16: the code of every cell. used, weight (K,): shares of argmax and of q. health: place in
+    `KEYS`.
     """
     return {
         "tiles": frame.tiles,

@@ -1,4 +1,4 @@
-"""Pictures that people have loaded, kept in the page process; a configuration names them by a digest of their content."""
+"""Pictures that people have loaded, kept in the page process; a configuration names them by a digest."""
 
 from __future__ import annotations
 

@@ -48,12 +48,16 @@ def hardening(token: str) -> None:
     if not body:
         st.caption("The figures appear with the first picture.")
         return
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("step", *(n for n, _, _ in _NUMBERS), "price of argmax"))
+    names = ("step", *(name for name, _, _ in _NUMBERS), "price of argmax")
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     st.html(
-        f"<style>{TABLE_CSS}</style><div class='orb-scroll'><table class='orb'><thead><tr><th scope='col'>side</th>{heads}"
-        f"</tr></thead><tbody>{body}</tbody></table></div><p class='orb-note'>A soft codebook passes on a mixture of codes. "
-        "To send a picture one must name one code a cell: <i>made hard</i> is the error after that. Cooling makes mixtures "
-        "purer and closes the gap: move T of the soft side and watch the thin line of the error chart.</p>"
+        f"<style>{TABLE_CSS}</style><div class='orb-scroll'><table class='orb'>"
+        f"<thead><tr><th scope='col'>side</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+        "<p class='orb-note'>Errors are shares of the mean image's error. A soft codebook passes on a mixture of "
+        "codes. "
+        "To send a picture one must name one code a cell: <i>made hard</i> is the error after that. Cooling makes "
+        "mixtures purer and closes the gap: move T of the soft side and watch the thin line of the error chart. "
+        "The example <i>A mixture is not yet a code</i> shows the gap, and a schedule that closes it.</p>"
     )
 
 
@@ -65,8 +69,9 @@ def rate(panels: tuple[Panel, Panel]) -> None:
     key = job_key("rate", sides, RATE_SIZES)
     listed = ", ".join(map(str, RATE_SIZES))
     st.caption(
-        f"Trains both sides anew for K = {listed} with seed {config.seed} and {config.max_steps} steps each, on a worker "
-        "beside the picture above; two minutes or so. Distortion is measured after argmax, which is what the bits pay for."
+        f"Trains both sides anew for K = {listed} with seed {config.seed} and {config.max_steps} steps each, on a "
+        "worker beside the picture above; two minutes or so. Distortion is measured after argmax, which is what the "
+        "bits pay for."
     )
     state = jobs().state(key)
     if state.state in ("idle", "error"):

@@ -11,7 +11,10 @@ RATE_SIZES = (4, 16, 64, 256)
 
 
 def rate_points(sides: list[tuple[str, dict[str, Any]]], images: Any, topic: str) -> list[dict[str, Any]]:
-    """Train each side once for each K; rows of label, codes, bits, errors and the verdict. images: own ones, or None."""
+    """Train each side once for each K; rows of label, codes, bits, errors and the verdict.
+
+    sides: (label, configuration as a dictionary). images: own ones, or None.
+    """
     few_threads()
     from ddcl_core.codebook.rate import rate_distortion
 

@@ -21,7 +21,8 @@ Errors are mean squared errors of pixels in [0, 1] on the images kept apart, as 
 token_spread and critical_temperature have the unit of z squared. used_...: share of codes chosen at least once;
 dead_...: codes with less than a tenth of an even share; ..._epoch: the epoch so far; ..._last: the last whole epoch
 (NaN before it ends); used: what the verdict rests on, the epoch so far once half of it was seen;
-used_weight: share of codes that carry at least a tenth of an even share of q, which is `used` for a hard codebook. bits_per_pixel: log2 K; ..._entropy: entropy of the usage, what an entropy coder would need.
+used_weight: share of codes that carry at least a tenth of an even share of q, which is `used` for a hard codebook.
+bits_per_pixel: log2 K over the pixels of a cell; ..._entropy: the usage's entropy instead, what an entropy coder needs.
 """
 
 
@@ -32,8 +33,8 @@ class CodebookFrame:
     step, epoch: updates and whole epochs made so far. epsilon, temperature: in force at this step.
     codes (K, d). outputs (S, d): the encoder's outputs at a fixed sample of places; output_codes (S,): nearest code.
     usage_epoch, usage_last (K,): share of training outputs whose nearest code is k, over the epoch so far and over the
-    last whole one; zeros before anything was counted. usage (K,): the one of both that the verdict rests on: the present
-    epoch's once half of it was seen. weight (K,): mean of q_nk over the same outputs, which equals usage when hard.
+    last whole one; zeros before anything was counted. usage (K,): the one of both that the verdict rests on: the
+    present epoch's once half of it was seen. weight (K,): mean of q_nk over the same outputs; equals usage when hard.
     reconstructions, reconstructions_hardened (n, H, W, C) uint8: the first n of the images kept apart, as the codebook
     is used and after argmax; their originals never change and stand in `CodebookRun.sample_info()`.
     tiles (K, 8, 8, C) uint8: what the decoder makes of each code alone.

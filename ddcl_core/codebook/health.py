@@ -79,7 +79,8 @@ def codebook_health(
 
 
 def _judge(usage: float, separation: float, error: float, hardened: float, weight_usage: float) -> tuple[str, str]:
-    used, apart, off = f"{100 * usage:.0f} % of the codes are used", f"separation {separation:.2f}", f"error {error:.2f}"
+    used = f"{100 * usage:.0f} % of the codes are used"
+    apart, off = f"separation {separation:.2f}", f"error {error:.2f}"
     if not all(map(math.isfinite, (usage, separation, error, hardened))):
         return "diverged", "A number is no longer finite; lower the learning rates or raise the temperature."
     together, blank = separation < SEPARATION_LIMIT, error > ERROR_LIMIT

@@ -63,8 +63,8 @@ def capture(run: "CodebookRun") -> CodebookFrame:
         "critical_temperature": critical_temperature_from(lambda_max(covariance), config.objective)
         if config.codebook == "soft" else math.nan,
         "used_epoch": so_far.used, "used_last": last.used, "perplexity_epoch": so_far.perplexity,
-        "perplexity_last": last.perplexity, "dead_epoch": float(so_far.dead), "dead_last": float(last.dead), "used": now.used,
-        "used_weight": weighted,
+        "perplexity_last": last.perplexity, "dead_epoch": float(so_far.dead), "dead_last": float(last.dead),
+        "used": now.used, "used_weight": weighted,
         "bits_per_pixel": bits_per_pixel(config.num_codes),
         "bits_per_pixel_entropy": bits_per_pixel(config.num_codes, now.shares),
     }  # fmt: skip

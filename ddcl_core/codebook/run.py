@@ -125,8 +125,9 @@ class CodebookRun:
 
         originals (E, H, W, C) uint8: all images kept apart; the first n of them are those reconstructed in a frame.
         image_labels (E,) or None, class_names. labels (S,): class of the image of each sampled output, 0 without
-        classes; documents (S,): its image; words: where it lies. cell: pixels a side of a code's cell. output_images, output_cells (S,): which
-        image, and which of its h * w cells, each sampled encoder output belongs to. name, source, notes.
+        classes; documents (S,): its image; words: where it lies. cell: pixels a side of a code's cell. output_images,
+        output_cells (S,): which image, and which of its h * w cells, each sampled encoder output belongs to. name,
+        source, notes.
         """
         images, (h, w) = self.images, self._grid
         return {

@@ -117,7 +117,7 @@ class _SoftAverage(torch.autograd.Function):
             ones = torch.cat((table, table.new_ones(len(table), 1)), 1)  # K, d + 2
             codes = _by_columns(table[:, :-1] * per_t)  # K, d
             grad_z = torch.empty_like(y[:, :-1])
-            grad_table = table.new_zeros(table.shape[1], table.shape[0])  # d + 1, K, by rows: six times as fast to add to
+            grad_table = table.new_zeros(table.shape[1], table.shape[0])  # d + 1, K by rows: quicker to add to
             for rows in _blocks(scaled, len(table), ctx.limit):
                 e = kept[0][rows] if kept else _exponentials(scaled[rows], table)[0]
                 flow = (flow_in[rows] @ ones.mT).mul_(e)  # n, K: ds

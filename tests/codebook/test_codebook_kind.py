@@ -45,7 +45,7 @@ def test_frames_carry_the_same_extras_whenever_they_are_taken(codebook: str) -> 
         now = {name: (array.shape, array.dtype) for name, array in found.items()}
         assert shapes in (None, now)
         shapes = now
-        assert found["used"].sum() == pytest.approx(1.0, abs=1e-5) and found["weight"].sum() == pytest.approx(1.0, abs=1e-5)
+        assert [found[name].sum() for name in ("used", "weight")] == pytest.approx([1.0, 1.0], abs=1e-5)
         if codebook != "soft":
             assert np.allclose(found["used"], found["weight"])
     assert set(kind.LIGHT) <= set(shapes)

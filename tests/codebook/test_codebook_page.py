@@ -57,7 +57,8 @@ def test_a_broken_link_costs_one_sentence(query: dict[str, str], words: str) -> 
 
 
 def test_choices_reach_both_sides() -> None:
-    left, right = panels_of(CodebookState(seed=11, codes=16, images="digits", epsilon=(0.5, None), temperature=(None, 3.0)))
+    state = CodebookState(seed=11, codes=16, images="digits", epsilon=(0.5, None), temperature=(None, 3.0))
+    left, right = panels_of(state)
     assert left.config.seed == right.config.seed == 11 and left.config.num_codes == right.config.num_codes == 16
     assert left.config.images == right.config.images and left.config.images.kind == "digits"
     assert left.config.epsilon == 0.5 and right.config.temperature == 3.0
@@ -65,7 +66,8 @@ def test_choices_reach_both_sides() -> None:
 
 def test_what_the_view_reports_goes_into_the_link_but_a_cooling_temperature_does_not() -> None:
     state = CodebookState()
-    view = {"panels": [{"epsilon": 0.3, "temperature": 0.7}, {"epsilon": 1.0, "temperature": None}], "seed": 5, "map": "pca"}
+    sides = [{"epsilon": 0.3, "temperature": 0.7}, {"epsilon": 1.0, "temperature": None}]
+    view = {"panels": sides, "seed": 5, "map": "pca"}
     new = settle_view(state, panels_of(state), view, ("umap", "pca"))
     assert new == replace(state, epsilon=(0.3, None), seed=5, map="pca")
 
@@ -107,4 +109,5 @@ def test_rates_of_both_sides_with_progress(monkeypatch: pytest.MonkeyPatch) -> N
     rows = work.rate_points(sides, None, "topic")
     assert [(row["label"], row["num_codes"]) for row in rows] == [("Soft", 2), ("Soft", 4), ("Hard", 2), ("Hard", 4)]
     assert rows[1]["bits_per_pixel"] == 2 / 16 and all(np.isfinite(row["error_hardened"]) for row in rows)
-    assert [round(share, 2) for share, _ in said] == [0.0, 0.25, 0.5, 0.75] and said[2][1] == "Hard: training with 2 codes"
+    assert [round(share, 2) for share, _ in said] == [0.0, 0.25, 0.5, 0.75]
+    assert said[2][1] == "Hard: training with 2 codes"
