@@ -52,7 +52,8 @@ def all_of_them(look: looks.DocumentLook, d: int) -> None:
     key = hashlib.sha1(np.asarray(here, dtype=np.int64).tobytes()).hexdigest()[:12]
     document_list(look, here, columns, f"document-list-{look.step}-{key}", height=320)
     if d in here:
-        st.html(f'<p class="doc-note"><b>Document {d + 1}</b></p>{pieces.mixture_bar(look.mixture[d], shade, f"Mixture of document {d + 1}")}')
+        bar = pieces.mixture_bar(look.mixture[d], shade, f"Mixture of document {d + 1}")
+        st.html(f'<p class="doc-note"><b>Document {d + 1}</b></p>{bar}')
         st.html(pieces.tinted(look, d, shade, folded=900))
     if len(rows) and (picked is not None or wanted.strip()):
         st.html(pieces.mixture_bar(look.mixture[rows].mean(axis=0), shade, "Mean mixture of the documents in the list"))
@@ -60,10 +61,11 @@ def all_of_them(look: looks.DocumentLook, d: int) -> None:
     heat_map(look, shade, names())
     if look.agreement is not None:
         acc, nmi, ari = look.agreement
+        reach = min(look.K, len(material.class_names))
         st.html(
             '<p class="doc-note">If every document is given to its leading prototype, without labels: ACC '
-            f"<b>{acc:.2f}</b> (at most {min(1.0, look.K / len(material.class_names)):.0%} of the classes can have one of their own), NMI <b>{nmi:.2f}</b>, "
-            f"ARI <b>{ari:.2f}</b>; 0 is chance for NMI and ARI.</p>"
+            f"<b>{acc:.2f}</b> (each of {reach} classes matched with one prototype), NMI <b>{nmi:.2f}</b>, ARI <b>{ari:.2f}</b>; "
+            "0 is chance for NMI and ARI.</p>"
         )
 
 

@@ -14,6 +14,7 @@ DOCUMENT_CSS = """
 .doc-text span[title] { border-radius: 3px; padding: 0.1em 0.12em; border-bottom: 2px solid transparent; }
 .doc-text sub { font-size: 0.62em; font-weight: 700; opacity: 0.85; padding-left: 0.1em; }
 .doc-text mark { background: none; color: inherit; outline: 2px solid currentColor; border-radius: 3px; }
+.doc-unread { opacity: 0.55; } .doc-rest summary { font-size: 0.9rem; cursor: pointer; opacity: 0.85; }
 .mix { display: flex; width: 100%; height: 1.9rem; border-radius: 6px; overflow: hidden; font-size: 0.78rem; font-weight: 700; }
 .mix span { display: flex; align-items: center; justify-content: center; min-width: 0; overflow: hidden; white-space: nowrap; }
 .doc-legend { display: flex; flex-wrap: wrap; gap: 0.25rem 0.9rem; font-size: 0.88rem; margin: 0.4rem 0 0.7rem; }
@@ -27,6 +28,7 @@ DOCUMENT_CSS = """
 .bars .track u { position: absolute; top: -0.2em; bottom: -0.2em; width: 1px; background: currentColor; opacity: 0.5; }
 .ctx { font-size: 0.93rem; line-height: 1.65; } .ctx b { border-radius: 3px; padding: 0 0.15em; }
 """
+LONG_REST = 600  # characters; a longer end that was not read is folded away
 _DARK_INK, _LIGHT_INK = "#111418", "#ffffff"
 
 
@@ -80,7 +82,10 @@ def tinted(
             out.append(f'<span title="prototypes {said}" style="{style}">{word}</span>{number}')
         before, cursor = lead, end
     rest = text[cursor:] if folded is None or len(text) <= folded else text[cursor : max(cursor, folded)] + " …"
-    unread = f'<span class="doc-unread" style="opacity:0.5">{html.escape(rest)}</span>' if rest.strip() else html.escape(rest)
+    unread = f'<span class="doc-unread">{html.escape(rest)}</span>' if rest.strip() else html.escape(rest)
+    if folded is None and len(rest) > LONG_REST:
+        said = f"The rest, {len(rest):,} characters, is not read"
+        unread = f'<details class="doc-rest"><summary>{said}</summary>{unread}</details>'
     return f'<div class="doc-text" dir="auto">{"".join(out)}{unread}</div>'
 
 
@@ -96,6 +101,8 @@ def mixture_bar(mixture: np.ndarray, theme: str, label: str) -> str:
             f'<span style="width:{100 * mixture[k]:.2f}%;background:{shade};color:{ink_on(shade)}" '
             f'title="prototype {k + 1}: {mixture[k]:.0%}">{text}</span>'
         )
+    left = float(mixture[mixture < 0.01].sum())
+    parts.append(f'<span style="width:{100 * left:.2f}%;background:#888888" title="all others: {left:.1%}"></span>')
     return f'<div class="mix" role="img" aria-label="{html.escape(label)}">{"".join(parts)}</div>'
 
 

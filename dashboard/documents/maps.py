@@ -81,7 +81,8 @@ def _scatter(
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
     chosen = st.plotly_chart(
-        figure, key=f"{key}-{step}", width="stretch", on_select=partial(_chosen, f"{key}-{step}", one), selection_mode=("points", "box", "lasso"),
+        figure, key=f"{key}-{step}", width="stretch", on_select=partial(_chosen, f"{key}-{step}", one),
+        selection_mode=("points", "box", "lasso"),
         config={"displayModeBar": True, "displaylogo": False, "modeBarButtonsToRemove": ["toImage", "autoScale2d"]},
         alt=f"{title}: a scatter plot in the two principal directions",
     )  # fmt: skip

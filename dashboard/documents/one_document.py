@@ -37,7 +37,7 @@ def one_document(look: looks.DocumentLook, d: int, token: str) -> None:
     st.html(pieces.legend(look, [k for k in shown if not off[k]][:12], shade, names(), mixture))
     st.html(pieces.tinted(look, d, shade, only, off, whole))
     read = int(material.first[d + 1] - material.first[d]) if whole is None else len(whole["words"])
-    rest = "Faded text at the end was not read." if whole is None or whole["unread"] else "This is all of it."
+    rest = "What follows, faded, is not read." if whole is None or whole["unread"] else "This is all of it."
     st.html(
         f'<p class="doc-note">{read:,} tokens of this document are read. {rest} A small number names the prototype from where it '
         "changes; the stronger the tint, the surer.</p>"

@@ -95,7 +95,7 @@ def _over_training(k: int, token: str, shade: str) -> None:
     figure.add_hline(y=even, line={"dash": "dot", "width": 1}, annotation_text="an even share", annotation_font_size=11)
     figure.update_layout(height=210, margin={"l": 50, "r": 10, "t": 8, "b": 36}, showlegend=False)
     figure.update_xaxes(title="step")
-    figure.update_yaxes(tickformat=".0%", rangemode="tozero")
+    figure.update_yaxes(tickformat=".0%", range=[0, 1.15 * max(even, float(usage[:, k].max()))])
     st.markdown("**Its share of the tokens over training**")
     st.plotly_chart(
         figure, key=f"prototype-usage-{k}", width="stretch", config={"displayModeBar": False},

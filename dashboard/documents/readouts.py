@@ -26,8 +26,8 @@ def readouts(config: RunConfig) -> None:
     units = config.num_prototypes
     key = job_key("readouts", data, config.seed, units, SEEDS)
     st.caption(
-        f"Up to {MOST_DOCUMENTS} documents, {data['tokens_per_document']} tokens each, frozen encoder at full width, {units} prototypes, slots or "
-        f"latents, {SEEDS} seeds, 30 % held out, the same budget for all (200 steps of 32 documents, Adam). Takes one to five minutes "
+        f"Up to {MOST_DOCUMENTS} documents, {data['tokens_per_document']} tokens each, frozen encoder at full width, {units} prototypes, slots "
+        f"or latents, {SEEDS} seeds, 30 % held out, the same budget for all (200 steps of 32 documents, Adam). Takes one to five minutes "
         "on a worker, beside the picture above."
     )
     state = jobs().state(key)

@@ -74,3 +74,24 @@ def test_a_plane_keeps_distances_of_flat_points() -> None:
     apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
     assert np.allclose(np.linalg.norm(flat[:, None] - flat[None], axis=-1), apart)
     assert np.array_equal(maps.plane(points[:1]), np.zeros((1, 2))) and maps.plane(np.ones((4, 1))).shape == (4, 2)
+
+
+def test_a_long_end_that_was_not_read_is_folded_away_but_there() -> None:
+    long = Material(["word " * 400 + "<i>end</i>"], [["word"]], np.array([0]), ["a"], np.array([0]), [], "")
+    one = DocumentLook(
+        long, 0, 1.0, 0.1, "stable", np.ones((1, 1)), np.ones((1, 1)), None, None, None, np.zeros(1, int), np.zeros((1, 1)), [[]],
+        np.zeros(1),
+    )  # fmt: skip
+    out = tinted(one, 0, "dark")
+    assert "<details" in out and "&lt;i&gt;end&lt;/i&gt;" in out and out.count("word") == 400
+    assert "<details" not in tinted(one, 0, "dark", folded=900)
+
+
+def test_a_mixture_bar_is_full() -> None:
+    import re
+
+    from dashboard.documents.html import mixture_bar
+
+    mixture = np.array([0.9, 0.085, 0.008, 0.007])
+    widths = [float(w) for w in re.findall(r"width:([\d.]+)%", mixture_bar(mixture, "light", "x"))]
+    assert sum(widths) == pytest.approx(100, abs=0.05) and "all others: 1.5%" in mixture_bar(mixture, "light", "x")
