@@ -40,8 +40,8 @@ def all_of_them(look: looks.DocumentLook, d: int) -> None:
     here = rows[(page - 1) * PAGE : page * PAGE]
     part = f"Rows {(page - 1) * PAGE + 1:,} to {(page - 1) * PAGE + len(here):,} of these. " if pages > 1 else ""
     st.caption(
-        f"{len(rows):,} of {material.count:,} documents. {part}Draw a lasso on a map to narrow the list; choose a row or a "
-        "single point to read it below and under *One document*."
+        f"{len(rows):,} of {material.count:,} documents. {part}Click a point of a map, or draw around several with its lasso (the tools "
+        "at its upper right), to narrow the list; a single point or a row is read below and under *One document*."
     )
     top = np.argsort(-look.mixture[here], axis=1)[:, :3]
     columns = {"label": [material.class_names[material.labels[i]] for i in here]}

@@ -74,8 +74,9 @@ def _scatter(
             text=[html.escape(said[i]) for i in members], hovertemplate="%{text}<extra>%{fullData.name}</extra>",
             marker={"color": colour(c, theme), "symbol": plotly_symbol(c), "size": 6, "opacity": 0.8},
         )  # fmt: skip
+    # With the lasso at hand from the start, Streamlit takes no clicks on points; so it waits among the chart's tools.
     figure.update_layout(
-        **_LAYOUT, title={"text": title, "font": {"size": 14}, "x": 0}, dragmode="lasso",
+        **_LAYOUT, title={"text": title, "font": {"size": 14}, "x": 0}, dragmode="pan",
         legend={"itemsizing": "constant", "font": {"size": 11}},
     )  # fmt: skip
     figure.update_xaxes(visible=False)
