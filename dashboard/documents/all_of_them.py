@@ -59,14 +59,24 @@ def all_of_them(look: looks.DocumentLook, d: int) -> None:
         st.html(pieces.mixture_bar(look.mixture[rows].mean(axis=0), shade, "Mean mixture of the documents in the list"))
         st.caption("The mean mixture of the documents in this list.")
     heat_map(look, shade, names())
-    if look.agreement is not None:
-        acc, nmi, ari = look.agreement
-        reach = min(look.K, len(material.class_names))
-        st.html(
-            '<p class="doc-note">If every document is given to its leading prototype, without labels: ACC '
-            f"<b>{acc:.2f}</b> (each of {reach} classes matched with one prototype), NMI <b>{nmi:.2f}</b>, ARI <b>{ari:.2f}</b>; "
-            "0 is chance for NMI and ARI.</p>"
-        )
+    _agreement(look)
+
+
+_WAYS = {"lead": "its leading prototype", "mixtures": "k-means on the mixtures, with as many groups as classes"}
+
+
+def _agreement(look: looks.DocumentLook) -> None:
+    if not look.agreement:
+        return
+    said = "; ".join(
+        f"by {_WAYS[way]} ACC <b>{acc:.2f}</b>, NMI <b>{nmi:.2f}</b>, ARI <b>{ari:.2f}</b>"
+        for way, (acc, nmi, ari) in look.agreement.items()
+    )
+    st.html(
+        f'<p class="doc-note">Documents grouped without looking at labels, compared with the labels: {said}. ACC matches each class '
+        f"with one group (chance with {len(look.material.class_names)} even classes: about "
+        f"{1 / len(look.material.class_names):.2f}); for NMI and ARI 0 is chance.</p>"
+    )
 
 
 def is_it_faithful(look: looks.DocumentLook, token: str) -> None:

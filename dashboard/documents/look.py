@@ -65,7 +65,7 @@ class DocumentLook:
     tokens: np.ndarray
     names: list[list[tuple[str, float]]]
     npmi: np.ndarray
-    agreement: tuple[float, float, float] | None = None  # ACC, NMI, ARI of the documents' leading prototypes
+    agreement: dict[str, tuple[float, float, float]] | None = None
 
     @property
     def K(self) -> int:  # noqa: N802 - the symbol of the paper

@@ -74,19 +74,23 @@ def _logits(run: Any, mask: Any) -> Any:
 def moment(run: Any) -> dict[str, Any]:
     """`reading` and `names_of` of one and the same step, and how far leading prototypes and labels agree.
 
-    agreement: ACC by Hungarian matching, NMI and ARI of the documents, each given to the prototype with the largest
-    share of it; None with one class.
+    agreement: ACC by Hungarian matching, NMI and ARI of two ways to group the documents: 'lead', by the prototype with
+    the largest share; 'mixtures', by k-means on the square roots of the mixtures, a group a class. None with one class.
     """
-    from ddcl_core.clustering import score_clusters
+    from ddcl_core.clustering import kmeans_clusters, score_clusters
     from ddcl_core.explain import mixtures
 
     found, scene = reading(run) | names_of(run), run.scene
     found["agreement"] = None
     if len(scene.class_names) > 1:
         owners = np.nonzero(scene.mask)[0]
-        lead = mixtures(found["assignments"].astype(np.float32), owners, scene.num_documents).argmax(axis=1)
-        scores = score_clusters(scene.labels, lead, len(scene.class_names), len(found["prototypes"]))
-        found["agreement"] = (float(scores.accuracy), float(scores.nmi), float(scores.ari))
+        u = mixtures(found["assignments"].astype(np.float32), owners, scene.num_documents)
+        classes = len(scene.class_names)
+        ways = {"lead": (u.argmax(axis=1), u.shape[1])}
+        if scene.num_documents > classes:
+            ways["mixtures"] = (kmeans_clusters(np.sqrt(u), classes), classes)
+        scores = {name: score_clusters(scene.labels, groups, classes, count) for name, (groups, count) in ways.items()}
+        found["agreement"] = {k: (float(s.accuracy), float(s.nmi), float(s.ari)) for k, s in scores.items()}
     return found
 
 

@@ -67,3 +67,35 @@ def test_a_bad_file_is_refused_and_what_runs_goes_on(documents: LabPage) -> None
     page.get_by_text("is no text file").wait_for()
     step = documents.newest_step()
     documents.reaches(step + 1)
+
+
+def test_lists_and_maps_open_documents_and_the_last_choice_stays(documents: LabPage) -> None:
+    documents.open(SMALL | {"task": "reconstruction"}, step=4)
+    page = documents.page
+    documents.pause()
+    read(documents)
+    page.get_by_role("tab", name="All of them").click()
+    page.get_by_text("20 of 20 documents.").wait_for()
+    table = page.locator("[data-testid=stDataFrame]:visible").first
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)
+    table.click(position={"x": 18, "y": 35 * 3 + 17})  # the mark of the third row
+    documents.until_query("document", lambda value: value == "3")
+    page.get_by_role("tab", name="One document").click()
+    number = page.get_by_role("spinbutton", name="Document (1 to 20)")
+    number.fill("7")
+    number.press("Enter")
+    documents.until_query("document", lambda value: value == "7")
+    page.get_by_role("tab", name="All of them").click()
+    page.get_by_text("Document 7", exact=True).wait_for()
+    point = page.locator(".js-plotly-plot:visible .points path").first
+    point.scroll_into_view_if_needed()
+    point.hover(force=True)
+    page.wait_for_timeout(500)
+    page.mouse.down()
+    page.mouse.up()
+    page.get_by_text("1 of 20 documents.").wait_for()
+    page.get_by_role("textbox", name="Search the texts").fill("no document says this")
+    page.keyboard.press("Enter")
+    page.get_by_text("0 of 20 documents.").wait_for()
+    assert not [e for e in documents.errors if "404" not in e]
