@@ -11,6 +11,7 @@ from dashboard.documents import html as pieces
 from dashboard.documents import look as looks
 from dashboard.documents.choice import document_list, names, theme
 from dashboard.documents.maps import document_map, heat_map, token_map
+from dashboard.theme import plain
 from ddcl_core.errors import InputError
 
 PAGE = 200  # rows of the list that are sent at once
@@ -72,8 +73,9 @@ def _agreement(look: looks.DocumentLook) -> None:
         f"by {_WAYS[way]} ACC <b>{acc:.2f}</b>, NMI <b>{nmi:.2f}</b>, ARI <b>{ari:.2f}</b>"
         for way, (acc, nmi, ari) in look.agreement.items()
     )
+    trained = ", which the training has seen" if look.weight is not None else ", which nothing has seen"
     st.html(
-        f'<p class="doc-note">Documents grouped without looking at labels, compared with the labels: {said}. ACC matches each class '
+        f'<p class="doc-note">Documents grouped by their prototypes and compared with the labels{trained}: {said}. ACC matches each class '
         f"with one group (chance with {len(look.material.class_names)} even classes: about "
         f"{1 / len(look.material.class_names):.2f}); for NMI and ARI 0 is chance.</p>"
     )
@@ -98,7 +100,7 @@ def is_it_faithful(look: looks.DocumentLook, token: str) -> None:
         try:
             st.session_state.document_faith = looks.ask_faithfulness(token)
         except InputError as error:
-            st.error(str(error))
+            st.error(plain(str(error)))
     found = st.session_state.get("document_faith")
     if found is None:
         return

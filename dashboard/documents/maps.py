@@ -76,11 +76,12 @@ def _scatter(
         )  # fmt: skip
     # With the lasso at hand from the start, Streamlit takes no clicks on points; so it waits among the chart's tools.
     figure.update_layout(
-        **_LAYOUT, title={"text": title, "font": {"size": 14}, "x": 0}, dragmode="pan",
+        **_LAYOUT, dragmode="pan",
         legend={"itemsizing": "constant", "font": {"size": 11}},
     )  # fmt: skip
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
+    st.markdown(f"**{title}**")  # outside the chart, whose tools would lie over it on a narrow page
     chosen = st.plotly_chart(
         figure, key=f"{key}-{step}", width="stretch", on_select=partial(_chosen, f"{key}-{step}", one),
         selection_mode=("points", "box", "lasso"),

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.documents import html as pieces
 from dashboard.documents import look as looks
 from dashboard.documents.choice import document_list, go_to, names, theme
+from dashboard.theme import plain
 from ddcl_core.errors import InputError
 from ddcl_core.explain import nearest_documents
 
@@ -58,7 +59,7 @@ def _whole(look: looks.DocumentLook, d: int, token: str) -> dict | None:
             with st.spinner("Reading it in windows …"):
                 kept[d] = looks.ask_whole(token, d, look.step)
         except InputError as error:
-            st.error(str(error))
+            st.error(plain(str(error)))
         else:
             st.rerun(scope="fragment")
     return kept.get(d)

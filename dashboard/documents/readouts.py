@@ -10,6 +10,7 @@ from dashboard.documents.worker import readout_tables
 from dashboard.engine.jobs import job_key, jobs
 from dashboard.engine.uploads import uploads
 from dashboard.orbits.tables import TABLE_CSS
+from dashboard.theme import plain
 from ddcl_core.config import RunConfig
 
 SEEDS = 5
@@ -38,7 +39,7 @@ def readouts(config: RunConfig) -> None:
         _progress(key)
         return
     if state.state == "error":
-        st.error(state.text)
+        st.error(plain(state.text))
     if st.button("Compare the readouts", key=f"readouts-{key}"):
         jobs().begin(key, readout_tables, data, config.seed, units, SEEDS, uploads().held(config.data))
         st.rerun(scope="fragment")

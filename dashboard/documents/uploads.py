@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard.documents.state import DocumentState
 from dashboard.engine.uploads import uploads
+from dashboard.theme import plain
 from ddcl_core.data.tables import Table, pasted_table, read_table, take_documents
 from ddcl_core.errors import InputError
 
@@ -32,7 +33,7 @@ def own_documents(state: DocumentState, shown: DocumentState, begin: Begin) -> N
         _read(file, pasted)
         failed = st.session_state.get("document_file_failed")
         if failed:
-            st.error(f"{failed} What runs goes on unchanged.")
+            st.error(plain(f"{failed} What runs goes on unchanged."))
         table: Table | None = st.session_state.get("document_table")
         if table is not None and not failed:
             _choose(table, shown, begin)
@@ -62,7 +63,7 @@ def _read(file: Any, pasted: str) -> None:
 
 
 def _choose(table: Table, shown: DocumentState, begin: Begin) -> None:
-    st.caption(f"{table.total:,} rows. The guess: {table.reason}.")
+    st.caption(plain(f"{table.total:,} rows. The guess: {table.reason}."))
     a, b = st.columns(2)
     columns = range(len(table.columns))
     with a:
@@ -78,10 +79,10 @@ def _choose(table: Table, shown: DocumentState, begin: Begin) -> None:
     try:
         own = take_documents(table, text, label)
     except InputError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
         return
     for note in own.notes:
-        st.caption(note)
+        st.caption(plain(note))
     if st.button(f"Read these {len(own):,} documents", type="primary", key="document-use"):
         labelled = len(set(own.labels)) >= 2
         digest = st.session_state.document_digest + repr((text, label)).encode()
