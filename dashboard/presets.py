@@ -64,7 +64,7 @@ PRESETS: tuple[Preset, ...] = (
         "Collapse against stability",
         "Both panels train on the same words of BBC News from the same start; only the encoder's speed differs. On the "
         "left (ε = 1) it draws all tokens together before the prototypes have spread, and they collapse near step 95; "
-        "on the right (ε = 0.05) the prototypes win the race and stay apart.",
+        "on the right (ε = 0.05) the prototypes spread first and are still apart after 200 steps.",
         (_pair("", _ANCHORED, {"epsilon": 1.0}, {"epsilon": 0.05}, ("Fast encoder", "Slow encoder")),),
         steps_per_second=16.0,
     ),

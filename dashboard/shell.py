@@ -14,7 +14,7 @@ _PAGES = Path(__file__).resolve().parents[1] / "pages"
 
 def show() -> None:
     """Run the page that the address names."""
-    st.set_page_config(page_title="DDCL Lab", page_icon=":material/scatter_plot:", layout="wide")
+    st.set_page_config(page_title="DDCL Lab", page_icon=str(_PAGES.parent / "assets" / "icon.svg"), layout="wide")
     pages = [
         st.Page(_PAGES / "stability.py", title="Stability", url_path="stability", default=True),
         st.Page(_PAGES / "documents.py", title="Documents", url_path="documents"),

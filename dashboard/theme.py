@@ -42,6 +42,14 @@ _PAGE_CSS = """
 """
 
 
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~$:])")
+
+
+def plain(text: str) -> str:
+    """A text as `st.warning` and its kin show it word for word: nothing in it is read as Markdown, HTML or a formula."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
 def theme_name(base: str | None) -> str:
     """'dark' for Streamlit's theme type 'dark', otherwise 'light'."""
     return "dark" if base == "dark" else "light"

@@ -75,6 +75,8 @@ class StatusTracker:
 
     def _inside(self, metrics: Mapping[str, float], effective: float, separation: float) -> bool:
         reach = math.sqrt(2.0 * max(0.0, self.initial_spread or 0.0))
+        if reach == 0.0:
+            return True  # tokens that coincide from the start leave nothing to be apart from
         return metrics["effective_prototypes"] < effective or metrics["weighted_separation"] < separation * reach
 
     def _recovery_limits(self) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from dashboard.links import settle_view
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
 from dashboard.presets import Panel
-from dashboard.theme import heading, page_css, subscripts
+from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 
 BACKGROUND = """
@@ -95,7 +95,7 @@ def _state() -> CodebookState:
     if "codebook_state" not in st.session_state:
         st.session_state.codebook_state, st.session_state.codebook_problems = from_query(st.query_params.to_dict())
     for problem in st.session_state.codebook_problems:
-        st.warning(problem)
+        st.warning(plain(problem))
     return st.session_state.codebook_state
 
 
@@ -134,7 +134,7 @@ def _scene(state: CodebookState):
     try:
         panels = panels_of(state)
     except InputError as error:
-        st.error(f"{error} The example's own settings are shown.")
+        st.error(plain(f"{error} The example's own settings are shown."))
         panels = panels_of(CodebookState(example=state.example))
     token = register_scene(
         [p.config for p in panels],

@@ -20,7 +20,7 @@ from dashboard.links import settle_view
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
 from dashboard.orbits.tables import TABLE_CSS
-from dashboard.theme import heading, page_css, subscripts
+from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 
 OWN = (
@@ -86,7 +86,7 @@ def _state() -> DocumentState:
     if "document_state" not in st.session_state:
         st.session_state.document_state, st.session_state.document_problems = from_query(st.query_params.to_dict())
     for problem in st.session_state.document_problems:
-        st.warning(problem)
+        st.warning(plain(problem))
     return st.session_state.document_state
 
 
@@ -147,7 +147,7 @@ def _row(state: DocumentState, shown: DocumentState, panel) -> None:
         try:
             panel_of(new)
         except InputError as error:
-            st.error(f"{error} What runs goes on unchanged.")
+            st.error(plain(f"{error} What runs goes on unchanged."))
             return
         _begin(new)
         st.rerun()
@@ -162,7 +162,7 @@ def _scene(state: DocumentState):
     try:
         panel = panel_of(state)
     except InputError as error:
-        st.error(f"{error} The example's own settings are shown.")
+        st.error(plain(f"{error} The example's own settings are shown."))
         panel = panel_of(DocumentState(example=state.example))
     token = register_scene(
         [panel.config],

@@ -17,7 +17,7 @@ from dashboard.links import settle_view
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
 from dashboard.orbits.tables import TABLE_CSS
-from dashboard.theme import heading, page_css, subscripts
+from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 
 BACKGROUND = """
@@ -81,7 +81,7 @@ def _state() -> HierarchyState:
     if "hierarchy_state" not in st.session_state:
         st.session_state.hierarchy_state, st.session_state.hierarchy_problems = from_query(st.query_params.to_dict())
     for problem in st.session_state.hierarchy_problems:
-        st.warning(problem)
+        st.warning(plain(problem))
     return st.session_state.hierarchy_state
 
 
@@ -131,7 +131,7 @@ def _row(state: HierarchyState, shown: HierarchyState) -> None:
         try:
             panels_of(new)
         except InputError as error:
-            st.error(f"{error} What runs goes on unchanged.")
+            st.error(plain(f"{error} What runs goes on unchanged."))
             return
         _begin(new)
         st.rerun()
@@ -141,7 +141,7 @@ def _scene(state: HierarchyState):
     try:
         panels = panels_of(state)
     except InputError as error:
-        st.error(f"{error} The example's own settings are shown.")
+        st.error(plain(f"{error} The example's own settings are shown."))
         panels = panels_of(HierarchyState(mode=state.mode, example=state.example))
     token = register_scene(
         [p.config for p in panels],

@@ -16,7 +16,7 @@ from dashboard.orbits.presets import ORBIT_PRESETS
 from dashboard.orbits.sections import results, watch
 from dashboard.orbits.state import OrbitState, first_pair, from_query, panels_of, settle, to_query
 from dashboard.orbits.tables import TABLE_CSS
-from dashboard.theme import heading, page_css, subscripts
+from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 from ddcl_core.orbits import FEATURES, REGIME_RULES
 
@@ -86,7 +86,7 @@ def _state() -> OrbitState:
     if "orbit_state" not in st.session_state:
         st.session_state.orbit_state, st.session_state.orbit_problems = from_query(st.query_params.to_dict())
     for problem in st.session_state.orbit_problems:
-        st.warning(problem)
+        st.warning(plain(problem))
     return st.session_state.orbit_state
 
 
@@ -147,7 +147,7 @@ def _catalogue(panels):
     try:
         catalogue = catalogue_of(panels[0].config.data, panels[0].config.seed)
     except InputError as error:  # the server has let go of a loaded file
-        st.error(str(error))
+        st.error(plain(str(error)))
         return None
     notes = " ".join(catalogue.notes)
     st.html(f'<p class="orb-note">{html.escape(in_words(catalogue))} {html.escape(notes)}</p>')

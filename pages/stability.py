@@ -12,7 +12,7 @@ from dashboard.lab_form import experiment_form
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
 from dashboard.presets import PRESETS
-from dashboard.theme import heading, page_css, subscripts
+from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 
 BACKGROUND = r"""
@@ -83,7 +83,7 @@ def _state() -> LabState:
         st.session_state.lab, st.session_state.lab_problems = from_query(st.query_params.to_dict())
         st.session_state.lab_version = 0
     for problem in st.session_state.lab_problems:
-        st.warning(problem)
+        st.warning(plain(problem))
     return st.session_state.lab
 
 
@@ -143,7 +143,7 @@ def _change(state: LabState, panels) -> None:
         new = replace(state, changes=changed_settings(panels, values, state))
         panels_of(new)
     except InputError as error:
-        st.error(f"{error} The run above goes on unchanged.")
+        st.error(plain(f"{error} The run above goes on unchanged."))
         return
     _begin(new)
     st.rerun()

@@ -116,3 +116,22 @@ export function drawArea(g, history, s, upTo, lower, upper, color, opacity) {
   g.fill();
   g.globalAlpha = 1;
 }
+
+/** Smallest and largest finite value of some columns over several histories, from a step on. */
+export function range(histories, columns, from = -1) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const history of histories) {
+    for (const name of columns) {
+      const column = history.column(name);
+      if (column < 0) continue;
+      for (let i = Math.max(0, history.rowAt(from)); i < history.count; i++) {
+        const value = history.value(i, column);
+        if (Number.isFinite(value)) {
+          if (value < low) low = value;
+          if (value > high) high = value;
+        }
+      }
+    }
+  }
+  return [low, high];
+}

@@ -1,6 +1,6 @@
 // Five small charts that share their time with the maps: solid for the left panel, dashed for the right.
 import { Chart } from "./chart.js";
-import { drawArea, drawAxes, drawLine, makeScales, MARGIN } from "./axes.js";
+import { drawArea, drawAxes, drawLine, makeScales, MARGIN, range } from "./axes.js";
 import { h, rich, setText } from "./dom.js";
 import { format, niceCeil } from "./numbers.js";
 import { CHARTS, criticalNote, increases } from "./text.js";
@@ -8,25 +8,6 @@ import { CHARTS, criticalNote, increases } from "./text.js";
 const SETTLED = 0.06; // the first steps fall so far that, drawn in full, they would press all else flat
 const DASH = [[], [5, 3.5], [1.5, 2.5]];
 const KINDS = ["loss", "free", "separation", "effective", "critical"];
-
-/** Smallest and largest finite value of some columns over several histories, from a step on. */
-export function range(histories, columns, from = -1) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const history of histories) {
-    for (const name of columns) {
-      const column = history.column(name);
-      if (column < 0) continue;
-      for (let i = Math.max(0, history.rowAt(from)); i < history.count; i++) {
-        const value = history.value(i, column);
-        if (Number.isFinite(value)) {
-          if (value < low) low = value;
-          if (value > high) high = value;
-        }
-      }
-    }
-  }
-  return [low, high];
-}
 
 export class Curves {
   /** specs: of an extension's charts instead of the lab's own: names of those, or {kind, title, hint, lines, ...}. */
@@ -63,6 +44,16 @@ export class Curves {
     chart.hint.replaceChildren(...rich(name === "F" ? CHARTS.free.otherHint : CHARTS.free.hint));
     setText(this.toggle, name === "F" ? "show F̃" : "show F");
     chart.key = "";
+  }
+
+  /** Blank charts without numbers. */
+  clear() {
+    for (const chart of this.charts) {
+      chart.g.setTransform(1, 0, 0, 1, 0, 0);
+      chart.g.clearRect(0, 0, chart.canvas.width, chart.canvas.height);
+      chart.values.replaceChildren();
+      chart.key = "";
+    }
   }
 
   /** Redraw one chart whose data changed (in turn, so no frame carries all five); all with `every`. */

@@ -166,6 +166,8 @@ export class Lab extends Commands {
     if (data.scene !== before.scene) {
       this.socket.close();
       this.clock.reset();
+      this.curves.clear(); // nothing of the run before stays under the next one's name
+      this.foot.querySelector(".foot-save").hidden = true;
       this.buildPanels(data.panels);
       this.openScene();
       if (this.painter.offScreen) this.root.scrollIntoView({ block: "start" }); // asked for from below, by the form

@@ -76,7 +76,7 @@ export function sharedSpot(members) {
 
 /** Label of tokens that all lie under one disc. */
 export function heapOfTokens(count) {
-  return `all ${count} tokens are on this spot`;
+  return count === 1 ? "the only token is on this spot" : `all ${count} tokens are on this spot`;
 }
 
 export const CHARTS = {
@@ -100,7 +100,7 @@ export const CHARTS = {
   },
   critical: {
     title: "T_c against T",
-    hint: "Where T_c dips below T (bars at the foot), prototypes must merge.",
+    hint: "Bars at the foot: T is above T_c, and prototypes that are close merge. T_c leaves a task out.",
   },
 };
 

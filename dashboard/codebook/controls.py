@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.codebook.own import own_images
 from dashboard.codebook.state import IMAGES, SIZES, CodebookState
 from dashboard.presets import Panel
+from dashboard.theme import plain
 from ddcl_core.codebook.config import ImageConfig
 from ddcl_core.errors import InputError
 
@@ -62,7 +63,7 @@ def _own_pictures(state: CodebookState, shown: CodebookState, begin: Begin) -> N
                 _take(files, shown, begin)
         failed = st.session_state.get("codebook_files_failed")
         if failed:
-            st.error(f"{failed} What runs goes on unchanged.")
+            st.error(plain(f"{failed} What runs goes on unchanged."))
         if state.own and st.button("Back to the photo patches", key="codebook-back"):
             begin(replace(shown, own="", wanted=False))
             st.rerun()

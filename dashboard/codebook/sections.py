@@ -14,7 +14,7 @@ from dashboard.engine.jobs import job_key, jobs
 from dashboard.live.hub import get_hub
 from dashboard.orbits.tables import TABLE_CSS
 from dashboard.presets import Panel
-from dashboard.theme import palette, theme_name
+from dashboard.theme import palette, plain, theme_name
 from ddcl_core.codebook.health import VERDICTS
 from ddcl_core.errors import InputError
 
@@ -76,12 +76,12 @@ def rate(panels: tuple[Panel, Panel]) -> None:
     state = jobs().state(key)
     if state.state in ("idle", "error"):
         if state.state == "error":
-            st.error(state.text)
+            st.error(plain(state.text))
         if st.button("Train for all K", key="codebook-rate"):
             try:
                 jobs().begin(key, rate_points, sides, own_images().held(config))
             except InputError as error:
-                st.error(str(error))
+                st.error(plain(str(error)))
             else:
                 st.rerun(scope="fragment")
         return

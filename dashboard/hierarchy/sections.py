@@ -17,7 +17,7 @@ from dashboard.engine.handles import EngineError
 from dashboard.hierarchy.cooling import splits_of
 from dashboard.live.hub import get_hub
 from dashboard.presets import Panel
-from dashboard.theme import palette, theme_name
+from dashboard.theme import palette, plain, theme_name
 from ddcl_core.errors import InputError
 
 WORKER = "dashboard.hierarchy.worker"
@@ -58,7 +58,7 @@ def document(token: str, panels: tuple[Panel, ...]) -> None:
             with st.spinner("Reading …"):
                 kept[side] = ask(token, side, "reading")
         except InputError as error:
-            st.error(str(error))
+            st.error(plain(str(error)))
     look = kept.get(side)
     if look is None:
         st.caption("Let the run settle, then read: every word, and the document as a whole, at each level.")
@@ -128,7 +128,7 @@ def compression(token: str, panels: tuple[Panel, ...]) -> None:
             with st.spinner("Measuring …"):
                 kept[token, side] = ask(token, side, "compression")
         except InputError as error:
-            st.error(str(error))
+            st.error(plain(str(error)))
     rows = kept.get((token, side))
     if rows is None:
         return

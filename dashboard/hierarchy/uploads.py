@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.engine.uploads import uploads
 from dashboard.hierarchy.state import HierarchyState
+from dashboard.theme import plain
 from ddcl_core.data.tables import read_table, take_documents
 from ddcl_core.errors import InputError
 
@@ -38,7 +39,7 @@ def own_texts(state: HierarchyState, shown: HierarchyState, begin: Begin) -> Non
                 st.rerun()
         failed = st.session_state.get("hierarchy_file_failed")
         if failed:
-            st.error(f"{failed} What runs goes on unchanged.")
+            st.error(plain(f"{failed} What runs goes on unchanged."))
         if state.own and st.button("Back to the example's documents", key="hierarchy-back"):
             begin(replace(shown, own="", own_size=0, wanted=False))
             st.rerun()

@@ -19,8 +19,8 @@ from ddcl_core.config import RunConfig
 _MILESTONES = (0, 5, 10, 20, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000, 1500, 2000, 3000, 5000, 7500, 10000)
 _RECENT_CONTROLS = 20
 _PULLS = {
-    "L_q": "descending L_q can only pull them together",
-    "F": "F is lowest with all of them at one place",
+    "L_q": "descending L_q pulls prototypes that are close together",
+    "F": "descending F pulls prototypes that are close together",
 }
 _RULES = {
     "L_OLS": "L_OLS alone pushes prototypes apart at any T",
@@ -67,6 +67,8 @@ def describe(label: str, config: RunConfig, history: History, until: int) -> str
         words = "There is one prototype; it can neither spread nor collapse."
     elif config.objective in _RULES:
         words = _without_threshold(config, facts, now)
+    elif config.anchor != "none":
+        words = _with_task(config, facts, now, history)
     elif facts.crossed is None:
         words = _above(config, facts, now)
     else:
@@ -105,6 +107,19 @@ def _below(config: RunConfig, facts: Course, now: Mapping[str, float], history: 
     if facts.spread_at_crossing:
         return f"{cause}. Prototypes that are far apart can hold out beyond T_c for a while. {_state(config, now)}"
     return f"{cause}. Prototypes that are close are being pulled together. {_state(config, now)}"
+
+
+def _with_task(config: RunConfig, facts: Course, now: Mapping[str, float], history: History) -> str:
+    """A task pulls at the prototypes, too, and T_c knows nothing of it: it is told, but no cause is read from it."""
+    first = float(np.asarray(history["critical_temperature"], dtype=float)[0])
+    words = f"{_margin(now)}, without the task, which moves the true threshold (it was {_figure(first)} at first)"
+    if facts.recovered is not None:
+        return f"{words}. Collapsed at step {facts.collapsed}, apart again since step {facts.recovered}."
+    if facts.collapsed is not None:
+        drawn = now["critical_temperature"] < 0.5 * first and config.encoder.kind != "none"
+        why = "; by now the encoder has drawn the tokens together" if drawn else ""
+        return f"Collapsed at step {facts.collapsed}{why}. {words}."
+    return f"{words}. {_state(config, now)}"
 
 
 def _cause(config: RunConfig, facts: Course, history: History) -> str:

@@ -87,7 +87,7 @@ def course(history: History, num_prototypes: int, until: int | None = None) -> C
         collapsed=collapsed,
         recovered=recovered,
         diverged=diverged,
-        spread_at_crossing=first is not None and bool(relative(cut)[1][first] >= SPREAD_LIMIT),
+        spread_at_crossing=first is not None and bool(relative(cut)[1][: first + 1].max() >= SPREAD_LIMIT),
         started_below=bool(below[0]),
         unresolved=verdicts[-1][1] == "unresolved",
     )
@@ -102,8 +102,8 @@ def relative(history: History) -> tuple[np.ndarray, np.ndarray]:
     """Effective prototypes (n,), and weighted separation (n,) over the root mean square token distance at the start."""
     start = max(float(history["token_spread"][0]), 0.0)
     separation = np.asarray(history["weighted_separation"], dtype=float)
-    # Like the status rule, which compares with a limit of zero when the tokens coincide from the start.
-    scaled = separation / np.sqrt(2.0 * start) if start > 0 else np.full_like(separation, np.inf)
+    # Tokens that coincide from the start leave nothing to be apart from: unresolved, as in the status rule.
+    scaled = separation / np.sqrt(2.0 * start) if start > 0 else np.zeros_like(separation)
     return np.asarray(history["effective_prototypes"], dtype=float), scaled
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.orbits.catalogues import load_upload
 from dashboard.orbits.state import CLUSTERS, IMBALANCES, NOISES, OBJECTS, UPLOAD_LIMIT, OrbitState
 from dashboard.presets import Panel
+from dashboard.theme import plain
 from ddcl_core.errors import InputError
 from ddcl_core.orbits import Problem
 
@@ -70,7 +71,7 @@ def _own_catalogue(state: OrbitState, shown: OrbitState, begin: Begin) -> None:
                 _take(file, shown, begin)
         failed = st.session_state.get("orbit_file_failed")
         if failed:
-            st.error(f"{failed} What runs goes on unchanged.")
+            st.error(plain(f"{failed} What runs goes on unchanged."))
         if state.own and st.button("Back to the synthetic population", key="orbit-synthetic"):
             begin(replace(shown, own="", own_size=0, wanted=False, cloud="", prototype=0))
             st.rerun()

@@ -42,7 +42,7 @@ ORBIT_PRESETS: tuple[Preset, ...] = (
         "The moment k-means gives a rare regime away",
         "Four regimes, ever fewer of the rare ones. Under the maps, k-means with four clusters still gives MEO one of "
         "its own when LEO is 5 times as frequent; at 10 times it has given MEO away and cuts LEO in two instead. "
-        "Eight prototypes at T = 3 (left) keep both there; at 50 times it depends on the start whether they keep MEO.",
+        "Eight prototypes at T = 3 (left) keep both there by step 300; at 50 times it depends on the start whether they keep MEO.",
         (
             _pair("LEO 5 times as frequent", _at(5.0), *_WARM_COLD),
             _pair("10 times: given away", _at(10.0), *_WARM_COLD),

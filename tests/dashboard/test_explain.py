@@ -35,7 +35,7 @@ COLLAPSE = history(
 def test_collapse_names_its_cause_and_both_steps() -> None:
     text = describe("left", RunConfig(epsilon=1.0), COLLAPSE, 40)
     assert text.startswith("Left: The encoder drew the tokens together: T_c fell from 12 below T = 2 at step 9, before")
-    assert "can only pull them together" in text and text.endswith("Collapsed at step 14.")
+    assert "pulls prototypes that are close together" in text and text.endswith("Collapsed at step 14.")
 
 
 def test_at_an_earlier_step_nothing_later_is_told() -> None:
@@ -114,3 +114,20 @@ def test_transitions_agree_with_the_status_of_the_run() -> None:
             if not expected or expected[-1][1] != status:
                 expected.append((i, status))
         assert transitions(walk, K) == expected
+
+
+def test_with_a_task_no_cause_is_read_from_a_threshold_that_leaves_the_task_out() -> None:
+    config = RunConfig(anchor="reconstruction")
+    hot = describe("left", config, history(temperature=np.full(N, 28.0)), 40)
+    assert "without the task" in hot and "pull" not in hot and "merge" not in hot and hot.endswith("prototypes are in use.")
+    fell = describe("left", config, COLLAPSE, 40)
+    assert fell.startswith("Left: Collapsed at step 14; by now the encoder has drawn the tokens together.")
+
+
+def test_tokens_that_coincide_from_the_start_are_never_called_stable() -> None:
+    spot = history(token_spread=np.zeros(N), weighted_separation=np.zeros(N))
+    assert transitions(spot, 8) == [(0, "unresolved")] and course(spot, 8).unresolved
+    tracker = StatusTracker(8, 0.0)
+    for step in range(3):
+        tracker.update(step, {name: float(values[step]) for name, values in spot.items() if name != "step"})
+    assert tracker.status == "unresolved"

@@ -99,3 +99,10 @@ def test_configuration_has_both_themes_and_no_collection_after_runs() -> None:
 def test_javascript(path: Path) -> None:
     done = subprocess.run(["node", "--test", str(path)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_text_from_outside_is_shown_word_for_word() -> None:
+    from dashboard.theme import plain
+
+    said = plain("![](http://a.invalid/q.png) [x](y) *b* `c` <b> $e$ a_b :red[z] # 1")
+    assert "\\!\\[\\]\\(http\\://a.invalid/q.png\\)" in said and "\\*b\\*" in said and "\\<b\\>" in said and "\\$e\\$" in said
