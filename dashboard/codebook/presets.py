@@ -43,7 +43,7 @@ PURER = ScheduleConfig("exponential", 4.0, 0.1, 240)
 CODEBOOK_PRESETS: tuple[Preset, ...] = (
     Preset(
         "alive",
-        "Healthy soft codebook, as far as found",
+        "Healthy soft codebook",
         "Same images, encoder, seed and budget. Left, the best soft codebook of a search: cooled from T = 2 to 0.13 "
         "it keeps all or nearly all codes in use. Right, hard quantization loses about half of them, and its pictures "
         "come back about as well. No soft codebook was found that uses every code and beats hard VQ on every seed.",
