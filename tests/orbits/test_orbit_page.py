@@ -113,7 +113,7 @@ def test_an_upload_reaches_the_workers_by_reference_and_whole() -> None:
     reference, catalogue = load_upload(content, "my file.tle")
     config = panels_of(OrbitState(own=reference, own_size=len(catalogue)))[0].config
     assert "NAVSTAR" not in str(config.to_dict()) and catalogue_of(config.data, 7) is catalogue
-    scene = tasks.load_tokens(config.to_dict()["data"], 7, "topic", uploads().held(config.data))
+    scene = tasks.load_tokens("prototypes", config.to_dict(), "topic", uploads().held(config.data))
     assert scene.num_documents == len(catalogue) == 30 and len(scene.planes) == 2
     assert "Cosmos-2251 15" in in_words(catalogue)
     assert load_upload(content, "again")[0] == reference
