@@ -55,8 +55,13 @@ def scout_pool(
     finite = [snapshot for snapshot in snapshots if np.isfinite(snapshot).all()]
     if not finite or labels is None:
         raise InputError("The runs diverge before a map can be drawn; lower epsilon or the prototypes' learning rate.")
-    pool = maps.build_pool(finite)
-    return np.ascontiguousarray(pool, dtype=np.float32), _labels_of(pool, finite, labels)
+    return pool_of(finite, labels)
+
+
+def pool_of(snapshots: Sequence[np.ndarray], labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One pool of finite snapshots (S, d) of the same S points: (R, d) float32 and their labels (R,); labels (S,)."""
+    pool = maps.build_pool(snapshots)
+    return np.ascontiguousarray(pool, dtype=np.float32), _labels_of(pool, snapshots, labels)
 
 
 def fit_map(pool: np.ndarray, kind: str, seed: int, cache: bool = True) -> maps.ReferenceMap:

@@ -52,10 +52,10 @@ def load(config: CodebookConfig, report: Report, given: Any = None) -> Any:
 
 def scout(configs: Sequence[CodebookConfig], scene: Any, report: Report) -> dict[str, np.ndarray]:
     """Where the encoder's outputs go in the first steps of each run: the pool that the frozen map is fitted on."""
-    from ddcl_core import maps
+    from ddcl_core import atlas
     from ddcl_core.codebook.run import CodebookRun
 
-    snapshots, labels = [], []
+    snapshots = []
     for done, config in enumerate(configs):
         small = config.with_(sample_outputs=min(config.sample_outputs, _SCOUT_OUTPUTS), frame_every=10_000)
         run = CodebookRun(small, scene)
@@ -66,13 +66,11 @@ def scout(configs: Sequence[CodebookConfig], scene: Any, report: Report) -> dict
             if frame is None or run.status == "diverged" or not np.isfinite(frame.outputs).all():
                 break
             snapshots.append(frame.outputs)
-            labels.append(run.sample_info()["labels"])
+        labels = run.sample_info()["labels"]  # one seed and one set of images: the same places in every run
     if not snapshots:
         raise InputError("The runs diverge before a map can be drawn; lower ε or the learning rates.")
-    pool = np.ascontiguousarray(maps.build_pool(snapshots), dtype=np.float32)
-    every, names = np.concatenate(snapshots), np.concatenate(labels)
-    nearest = ((every**2).sum(1)[None, :] - 2.0 * pool @ every.T).argmin(axis=1)
-    return {"points": pool, "labels": names[nearest]}
+    points, labels = atlas.pool_of(snapshots, labels)
+    return {"points": points, "labels": labels}
 
 
 def make(config: CodebookConfig, scene: Any, snapshot: bytes | None) -> Any:

@@ -108,12 +108,16 @@ def on_plane(frames: Sequence[Frame], plane: Plane) -> np.ndarray:
 
 
 def history_arrays(history: Mapping[str, np.ndarray], names: Sequence[str], since: int) -> dict[str, np.ndarray] | None:
-    """The metrics of every step after `since` as {step (n,), metrics (n, M)}, or None when there is none."""
+    """The metrics of every step after `since` as {step (n,), metrics (n, M)}, or None when there is none.
+
+    A metric that this run does not have becomes NaN, as in a frame.
+    """
     steps = np.asarray(history["step"])
     first = int(np.searchsorted(steps, since, side="right"))
     if first >= len(steps):
         return None
-    columns = [np.asarray(history[name][first:], dtype=np.float32) for name in names]
+    missing = np.full(len(steps) - first, np.nan, dtype=np.float32)
+    columns = [np.asarray(history[name][first:], dtype=np.float32) if name in history else missing for name in names]
     return {"step": steps[first:].astype(np.int32), "metrics": np.stack(columns, axis=1)}
 
 

@@ -46,33 +46,9 @@ def make(config: HierarchyConfig, scene: Any, snapshot: bytes | None) -> Any:
     """A HierarchyRun, new or from a snapshot; it knows which word each sampled token belongs to."""
     from ddcl_core.hierarchy.run import HierarchyRun
 
-    run = PaddedRun(HierarchyRun(config, scene) if snapshot is None else HierarchyRun.restore(snapshot, scene))
+    run = HierarchyRun(config, scene) if snapshot is None else HierarchyRun.restore(snapshot, scene)
     run.vocabulary, run.word_of = vocabulary_of(scene, run.sample_places())
     return run
-
-
-class PaddedRun:
-    """A HierarchyRun whose history has the metrics of all levels that there may be, NaN for those that are not there."""
-
-    def __init__(self, run: Any) -> None:
-        self.__dict__["_run"] = run
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_run"], name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        target = self.__dict__ if name in ("vocabulary", "word_of") else None
-        if target is None:
-            setattr(self.__dict__["_run"], name, value)
-        else:
-            target[name] = value
-
-    @property
-    def history(self) -> dict[str, np.ndarray]:
-        """See `HierarchyRun.history`."""
-        known = self.__dict__["_run"].history
-        empty = np.full(len(known["step"]), np.nan)
-        return {"step": known["step"]} | {name: known.get(name, empty) for name in METRIC_NAMES}
 
 
 def vocabulary_of(scene: Any, places: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -16,7 +16,7 @@ from dashboard.hierarchy.state import SHAPES, TEXTS, HierarchyState, from_query,
 from dashboard.live import wire
 from ddcl_core import DataConfig, EncoderConfig, RunConfig
 from ddcl_core.data.scene import load_scene
-from ddcl_core.hierarchy import HierarchyConfig, LevelConfig
+from ddcl_core.hierarchy import HierarchyConfig, HierarchyRun, LevelConfig
 
 torch.set_num_threads(1)
 TEXT = ("The team won the match after a late goal in the cup.", "Shares fell as the bank reported a loss on the market.",
@@ -32,13 +32,13 @@ OWN = HierarchyConfig(
 
 
 @pytest.fixture(scope="module")
-def run() -> kind.PaddedRun:
+def run() -> HierarchyRun:
     made = kind.make(OWN, load_scene(OWN.data, OWN.seed), None)
     made.advance(1e9)
     return made
 
 
-def test_documents_are_read_through_all_levels(run: kind.PaddedRun) -> None:
+def test_documents_are_read_through_all_levels(run: HierarchyRun) -> None:
     look = worker.reading(run)
     assert [q.shape[1] for q in look["chains"]] == [5, 3, 2] and [len(names) for names in look["names"]] == [5, 3, 2]
     fine, middle = (q.astype(float) for q in look["chains"][:2])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from dashboard.engine.packing import history_arrays
 from dashboard.hierarchy import kind
 from dashboard.hierarchy.presets import HIERARCHY_PRESETS, hierarchy_preset
 from ddcl_core.hierarchy import HierarchyRun
@@ -64,7 +65,9 @@ def test_the_news_tree_has_words_and_flows_that_add_up() -> None:
     assert extra["top_words"].shape == (22, 3) and len(named) > 40 and "the" not in named
     header, _ = kind.still(made)
     assert header["sizes"] == [16, 6] and header["vocabulary"] == made.vocabulary
-    assert set(kind.METRIC_NAMES) <= set(made.history) and np.isnan(made.history["V@3"]).all()
+    sent = history_arrays(made.history, kind.METRIC_NAMES, -1)["metrics"]
+    assert sent.shape[1] == len(kind.METRIC_NAMES) and np.isnan(sent[:, kind.METRIC_NAMES.index("V@3")]).all()
+    assert np.array_equal(sent[:, kind.METRIC_NAMES.index("V@1")], made.history["V@1"].astype(np.float32))
     shown = kind.frame_of(frame)
     assert len(shown.prototypes) == 22 == len(shown.usage) and shown.assignments.shape[1] == 16
     again = kind.make(config, made.scene, made.save())
