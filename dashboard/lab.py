@@ -6,16 +6,18 @@ Pure functions over plain values, so that all of it is tested without a browser.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from dashboard.links import LinkReader, settle_view, short, write_several
 from dashboard.presets import PRESETS, Panel, Preset, preset
 from ddcl_core.config import DataConfig, EncoderConfig, RunConfig, ScheduleConfig
 from ddcl_core.errors import InputError
 
 SIDES = ("left", "right")
+MAPS = ("umap", "pca")
+COLOURS = ("class", "prototype")
 _PARTS = {"data": DataConfig, "encoder": EncoderConfig, "schedule": ScheduleConfig}
 MAX_TOKENS = 20_000  # a live page is for looking at; larger scenes belong to the library
 _OWN = ("texts", "text_labels")  # a person's own words never go into a link
@@ -92,10 +94,10 @@ def to_query(state: LabState) -> dict[str, str]:
     for name in ("pair", "seed", "map", "colour"):
         if getattr(state, name) != getattr(plain, name):
             query[name] = str(getattr(state, name))
-    for name, short in (("epsilon", "eps"), ("temperature", "T")):
+    for name, key in (("epsilon", "eps"), ("temperature", "T")):
         values = getattr(state, name)
         if any(v is not None for v in values):
-            query[short] = ",".join("" if v is None else f"{v:g}" for v in values)
+            query[key] = write_several(values)
     changes = {k: v for k, v in state.changes.items() if k.split(".")[-1] not in _OWN}
     if changes:
         query["set"] = json.dumps(changes, sort_keys=True, separators=(",", ":"))
@@ -104,32 +106,19 @@ def to_query(state: LabState) -> dict[str, str]:
 
 def from_query(query: Mapping[str, str]) -> tuple[LabState, list[str]]:
     """Read a link. What cannot be read is left out, and said in one sentence each; never an exception."""
-    problems: list[str] = []
-    state = LabState()
-    if "example" in query:
-        if query["example"] in {p.key for p in PRESETS}:
-            state = replace(state, example=query["example"])
-        else:
-            problems.append(f"The link names an example {_short(query['example'])} that does not exist; showing the first one.")
-    for name, high in (("pair", len(state.preset.pairs) - 1), ("seed", 2**32 - 1)):
-        if name in query:
-            if query[name].isascii() and query[name].isdigit() and len(query[name]) < 12 and int(query[name]) <= high:
-                state = replace(state, **{name: int(query[name])})
-            else:
-                problems.append(f"The link's {name} {_short(query[name])} is not a whole number from 0 to {high}; left out.")
-    for name, allowed in (("map", ("umap", "pca")), ("colour", ("class", "prototype"))):
-        if query.get(name) in allowed:
-            state = replace(state, **{name: query[name]})
-    for name, short in (("epsilon", "eps"), ("temperature", "T")):
-        if short in query:
-            values = _two_numbers(query[short])
-            if values is None:
-                problems.append(f"The link's {short} {_short(query[short])} is not two numbers such as 1,0.05; left out.")
-            else:
-                state = _keep_if_valid(state, replace(state, **{name: values}), problems)
+    link, state = LinkReader(query), LabState()
+    example = link.choice("example", [p.key for p in PRESETS], "showing the first one")
+    if example is not None:
+        state = replace(state, example=example)
+    found = {
+        "pair": link.whole("pair", 0, len(state.preset.pairs) - 1), "seed": link.whole("seed", 0, 2**32 - 1),
+        "map": link.choice("map", MAPS), "colour": link.choice("colour", COLOURS), "epsilon": link.several("eps", 2),
+        "temperature": link.several("T", 2),
+    }  # fmt: skip
+    state = link.take(state, found, panels_of)
     if "set" in query:
-        state = _read_changes(state, query["set"], problems)
-    return state, problems
+        state = _read_changes(state, query["set"], link.problems)
+    return state, link.problems
 
 
 def _read_changes(state: LabState, text: str, problems: list[str]) -> LabState:
@@ -142,7 +131,7 @@ def _read_changes(state: LabState, text: str, problems: list[str]) -> LabState:
         return state
     for name, value in changes.items():
         if name.split(".")[-1] in _OWN or isinstance(value, (dict, list)):
-            problems.append(f"The link's setting {_short(name)} cannot be set by a link; left out.")
+            problems.append(f"The link's setting {short(name)} cannot be set by a link; left out.")
             continue
         state = _keep_if_valid(state, replace(state, changes={**state.changes, name: value}), problems)
     return state
@@ -157,54 +146,9 @@ def _keep_if_valid(old: LabState, new: LabState, problems: list[str]) -> LabStat
     return new
 
 
-def _two_numbers(text: str) -> tuple[float | None, float | None] | None:
-    parts = text.split(",")
-    if len(parts) != 2:
-        return None
-    try:
-        values = tuple(float(p) if p.strip() else None for p in parts)
-    except ValueError:
-        return None
-    return values if all(v is None or math.isfinite(v) for v in values) else None
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 30 else text[:29] + "…")
-
-
-# ---- what the live view reports --------------------------------------------------------------------------------------
-
-
 def settle(state: LabState, panels: tuple[Panel, Panel], view: Mapping[str, Any] | None) -> LabState:
-    """`state` with what the person set in the live view, for the link.
-
-    A temperature that follows a schedule is no hand-set value and stays out; so does a value equal to the run's own.
-    """
-    if not view:
-        return state
-    seen = list(view.get("panels") or [])[:2]
-    new = {"epsilon": list(state.epsilon), "temperature": list(state.temperature)}
-    for index, (panel, values) in enumerate(zip(panels, seen)):
-        for name in new:
-            value, own = values.get(name), getattr(panel.config, name)
-            scheduled = name == "temperature" and panel.config.schedule.kind not in ("constant", "by_hand")
-            if isinstance(value, (int, float)) and math.isfinite(value) and not scheduled:
-                new[name][index] = float(value) if not math.isclose(value, own, rel_tol=1e-6) else new[name][index]
-    seed = view.get("seed")
-    return replace(
-        state,
-        epsilon=tuple(new["epsilon"]),
-        temperature=tuple(new["temperature"]),
-        seed=seed if isinstance(seed, int) and 0 <= seed < 2**32 else state.seed,
-        map=_set_by_hand(view.get("map"), ("umap", "pca"), state.preset.map, state.map),
-        colour=_set_by_hand(view.get("color"), ("class", "prototype"), state.preset.colour, state.colour),
-    )
-
-
-def _set_by_hand(seen: Any, allowed: tuple[str, ...], own: str, before: str | None) -> str | None:
-    if seen not in allowed:
-        return before
-    return seen if seen != own or before is not None else None
+    """`state` with what the person set in the live view, for the link."""
+    return settle_view(state, panels, view, MAPS)
 
 
 def own_documents(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

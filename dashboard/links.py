@@ -1,11 +1,18 @@
-"""A link and what a person set in the live view. Reading a query: what cannot be read is left out and said in one sentence each; never an exception."""
+"""A link and what a person set in the live view.
+
+What cannot be read in a link is left out and said in one sentence each; never an exception.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
+
+from ddcl_core.errors import InputError
+
+State = TypeVar("State")
 
 
 class LinkReader:
@@ -48,23 +55,33 @@ class LinkReader:
         self.problems.append(f"The link's {name} {short(text)} is not a number from {low:g} to {high:g}; left out.")
         return None
 
-    def several(self, name: str, count: int, low: float, high: float) -> tuple[float | None, ...] | None:
-        """`count` numbers between commas; a place that is empty is None."""
+    def several(self, name: str, count: int, low: float = -math.inf, high: float = math.inf) -> tuple[float | None, ...] | None:
+        """`count` finite numbers from low to high between commas; a place that is empty is None."""
         text = self._query.get(name)
         if text is None:
             return None
         parts = text.split(",")
-        values = tuple(None if not part.strip() else number(part) for part in parts)
-        fits = len(parts) == count and all(
-            not part.strip() if value is None else low <= value <= high for value, part in zip(values, parts)
-        )
-        if fits:
+        values = tuple(number(part) if part.strip() else None for part in parts)
+        fits = (value is not None and low <= value <= high if part.strip() else True for value, part in zip(values, parts))
+        if len(parts) == count and all(fits):
             return values
-        example = ",".join(["1", "0.05", "0.1", "0.5"][:count])
-        self.problems.append(
-            f"The link's {name} {short(text)} is not {count} numbers from {low:g} to {high:g} such as {example}; left out."
-        )
+        said, example = ("one number", "0.05") if count == 1 else ("two numbers", "1,0.05")
+        within = f" from {low:g} to {high:g}" if math.isfinite(high) else ""
+        self.problems.append(f"The link's {name} {short(text)} is not {said}{within} such as {example}; left out.")
         return None
+
+    def take(self, state: State, found: Mapping[str, Any], check: Callable[[State], Any]) -> State:
+        """`state` with the values found, each as far as `check` accepts it; None is nothing found."""
+        for name, value in found.items():
+            if value is None:
+                continue
+            new = replace(state, **{name: value})
+            try:
+                check(new)
+                state = new
+            except InputError as error:
+                self.problems.append(f"A value in the link is left out: {error}")
+        return state
 
     def text(self, name: str, most: int = 60) -> str:
         """Free text, cut to `most` characters."""

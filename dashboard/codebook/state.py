@@ -10,7 +10,6 @@ from dashboard.links import LinkReader, write_several
 from dashboard.presets import Panel, Preset
 from ddcl_core.codebook.config import CodebookConfig, ImageConfig
 from ddcl_core.config import EPSILON_RANGE, TEMPERATURE_RANGE
-from ddcl_core.errors import InputError
 
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 IMAGES = {"patches": "photo patches", "digits": "digits", "cifar10": "CIFAR-10"}
@@ -94,15 +93,7 @@ def from_query(query: Mapping[str, str]) -> tuple[CodebookState, list[str]]:
         "map": link.choice("map", MAPS), "colour": link.choice("colour", ("class", "prototype")),
         "epsilon": link.several("eps", 2, *EPSILON_RANGE), "temperature": link.several("T", 2, *TEMPERATURE_RANGE),
     }  # fmt: skip
-    for name, value in found.items():
-        if value is None:
-            continue
-        new = replace(state, **{name: value})
-        try:
-            panels_of(new)
-            state = new
-        except InputError as error:
-            link.problems.append(f"A value in the link is left out: {error}")
+    state = link.take(state, found, panels_of)
     if query.get("data") == "own":
         state = replace(state, wanted=True)
         link.problems.append(

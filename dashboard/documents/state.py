@@ -119,20 +119,13 @@ def from_query(query: Mapping[str, str]) -> tuple[DocumentState, list[str]]:
     if example is not None:
         state = replace(state, example=example)
     found = {name: link.whole(*about) for name, about in _WHOLE.items()}
+    found |= {name: found[name] - 1 for name in ("document", "prototype") if found[name] is not None}
     found |= {
         "task": link.choice("task", list(TASKS)), "map": link.choice("map", MAPS),
         "colour": link.choice("colour", ("class", "prototype")), "epsilon": link.several("eps", 1, *EPSILON_RANGE),
         "temperature": link.several("T", 1, *TEMPERATURE_RANGE),
     }  # fmt: skip
-    for name, value in found.items():
-        if value is None:
-            continue
-        new = replace(state, **{name: value - 1 if name in ("document", "prototype") else value})
-        try:
-            panel_of(new)
-            state = new
-        except InputError as error:
-            link.problems.append(f"A value in the link is left out: {error}")
+    state = link.take(state, found, panel_of)
     if query.get("data") == "own":
         state = replace(state, wanted=True)
         link.problems.append(

@@ -11,7 +11,6 @@ from dashboard.hierarchy.presets import HIERARCHY_PRESETS, NEWS, hierarchy_prese
 from dashboard.links import LinkReader, write_several
 from dashboard.presets import Panel, Preset
 from ddcl_core.config import EPSILON_RANGE, TEMPERATURE_RANGE
-from ddcl_core.errors import InputError
 from ddcl_core.hierarchy.config import HierarchyConfig, LevelConfig
 
 SHAPES = {"": "as in the example", "8-3": "8, 3", "12-4": "12, 4", "16-5": "16, 5", "32-8": "32, 8", "24-8-3": "24, 8, 3",
@@ -65,12 +64,9 @@ def panels_of(state: HierarchyState) -> tuple[Panel, ...]:
             config = config.with_(epsilon=state.epsilon[index])
         if state.temperature[index] is not None and state.mode == "levels":
             config = config.with_(temperature=state.temperature[index])
-        sides.append(Panel(panel.label if not (state.shape and state.mode == "levels") or len(pair.panels) < 2 else _label(panel, config), config))
+        named_by_sizes = state.mode == "levels" and panel.label[:1].isdigit()
+        sides.append(Panel(", ".join(map(str, config.sizes)) if named_by_sizes else panel.label, config))
     return tuple(sides)
-
-
-def _label(panel: Panel, config: HierarchyConfig) -> str:
-    return ", ".join(map(str, config.sizes)) if panel.label[:1].isdigit() else panel.label
 
 
 def _levels(state: HierarchyState, config: HierarchyConfig) -> HierarchyConfig:
@@ -130,15 +126,7 @@ def from_query(query: Mapping[str, str]) -> tuple[HierarchyState, list[str]]:
         "colour": link.choice("colour", ("class", "prototype")), "epsilon": link.several("eps", 2, *EPSILON_RANGE),
         "temperature": link.several("T", 2, *TEMPERATURE_RANGE),
     }  # fmt: skip
-    for name, value in found.items():
-        if value is None:
-            continue
-        new = replace(state, **{name: value})
-        try:
-            panels_of(new)
-            state = new
-        except InputError as error:
-            link.problems.append(f"A value in the link is left out: {error}")
+    state = link.take(state, found, panels_of)
     if query.get("data") == "own":
         state = replace(state, wanted=True)
         link.problems.append(

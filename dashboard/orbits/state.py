@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dashboard.links import LinkReader, settle_view, write_several
 from dashboard.orbits.presets import BATCH, ORBIT_PRESETS, orbit_preset
 from dashboard.presets import Panel, Preset
 from ddcl_core.config import RunConfig
-from ddcl_core.errors import InputError
 
 OBJECTS = (500, 1_000, 3_000, 10_000, 30_000)
 IMBALANCES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -112,7 +111,7 @@ def to_query(state: OrbitState) -> dict[str, str]:
     for name, short in (("epsilon", "eps"), ("temperature", "T")):
         values = getattr(state, name)
         if any(v is not None for v in values):
-            query[short] = ",".join("" if v is None else f"{v:g}" for v in values)
+            query[short] = write_several(values)
     if state.own or state.wanted:
         query["data"] = "own"
     return query
@@ -120,96 +119,26 @@ def to_query(state: OrbitState) -> dict[str, str]:
 
 def from_query(query: Mapping[str, str]) -> tuple[OrbitState, list[str]]:
     """Read a link. What cannot be read is left out, and said in one sentence each; never an exception."""
-    problems: list[str] = []
-    state = OrbitState()
-    example = query.get("example")
-    if example is not None and example not in {p.key for p in ORBIT_PRESETS}:
-        problems.append(f"The link names an example {_short(example)} that does not exist; showing the first one.")
-    elif example is not None:
+    link, state = LinkReader(query), OrbitState()
+    example = link.choice("example", [p.key for p in ORBIT_PRESETS], "showing the first one")
+    if example is not None:
         state = replace(state, example=example, pair=first_pair(example))
-    pairs = len(state.preset.pairs)
-    for short, (name, low, high) in {"pair": ("pair", 0, pairs - 1), **_WHOLE}.items():
-        if short not in query:
-            continue
-        text = query[short]
-        if text.isascii() and text.isdigit() and len(text) < 12 and low <= int(text) <= high:
-            state = _keep(state, replace(state, **{name: int(text) - (name == "prototype")}), problems)
-        else:
-            problems.append(f"The link's {short} {_short(text)} is not a whole number from {low} to {high}; left out.")
-    for short, (name, low, high) in _NUMBERS.items():
-        if short in query:
-            value = _number(query[short])
-            if value is not None and low <= value <= high:
-                state = _keep(state, replace(state, **{name: value}), problems)
-            else:
-                said = f"{short} {_short(query[short])}"
-                problems.append(f"The link's {said} is not a number from {low:g} to {high:g}; left out.")
-    for name, allowed in (("map", MAPS), ("colour", COLOURS)):
-        if query.get(name) in allowed:
-            state = replace(state, **{name: query[name]})
-    for name, short in (("epsilon", "eps"), ("temperature", "T")):
-        if short in query:
-            parts = query[short].split(",")
-            values = tuple(None if not p.strip() else _number(p) for p in parts)
-            if len(parts) != 2 or any(v is None and p.strip() for v, p in zip(values, parts)):
-                problems.append(f"The link's {short} {_short(query[short])} is not two numbers such as 1,0.05; left out.")
-            else:
-                state = _keep(state, replace(state, **{name: values}), problems)
-    state = replace(state, cloud=query.get("cloud", "")[:60], wanted=query.get("data") == "own")
+    found = {"pair": link.whole("pair", 0, len(state.preset.pairs) - 1)}
+    found |= {name: link.whole(short, low, high) for short, (name, low, high) in _WHOLE.items()}
+    if found["prototype"] is not None:
+        found["prototype"] -= 1
+    found |= {name: link.number(short, low, high) for short, (name, low, high) in _NUMBERS.items()}
+    found |= {
+        "map": link.choice("map", MAPS), "colour": link.choice("colour", COLOURS), "epsilon": link.several("eps", 2),
+        "temperature": link.several("T", 2), "cloud": link.text("cloud"),
+    }  # fmt: skip
+    state = replace(link.take(state, found, panels_of), wanted=query.get("data") == "own")
     if state.wanted:
-        problems.append("This link was made with a catalogue of somebody's own, which no link carries: load it below "
-                        "to see the same picture. Until then a synthetic population is shown.")  # fmt: skip
-    return state, problems
-
-
-def _keep(old: OrbitState, new: OrbitState, problems: list[str]) -> OrbitState:
-    try:
-        panels_of(new)
-    except InputError as error:
-        problems.append(f"A value in the link is left out: {error}")
-        return old
-    return new
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 30 else text[:29] + "…")
-
-
-# ---- what the live view reports --------------------------------------------------------------------------------------
+        link.problems.append("This link was made with a catalogue of somebody's own, which no link carries: load it "
+                             "below to see the same picture. Until then a synthetic population is shown.")  # fmt: skip
+    return state, link.problems
 
 
 def settle(state: OrbitState, panels: tuple[Panel, Panel], view: Mapping[str, Any] | None) -> OrbitState:
     """`state` with what the person set in the live view, for the link."""
-    if not view:
-        return state
-    seen = list(view.get("panels") or [])[:2]
-    new = {"epsilon": list(state.epsilon), "temperature": list(state.temperature)}
-    for index, (panel, values) in enumerate(zip(panels, seen)):
-        for name in new:
-            value = values.get(name)
-            ok = isinstance(value, (int, float)) and math.isfinite(value)
-            if ok and not math.isclose(value, getattr(panel.config, name), rel_tol=1e-6):
-                new[name][index] = float(value)
-    seed = view.get("seed")
-    return replace(
-        state,
-        epsilon=tuple(new["epsilon"]),
-        temperature=tuple(new["temperature"]),
-        seed=seed if isinstance(seed, int) and 0 <= seed < 2**32 else state.seed,
-        map=_by_hand(view.get("map"), MAPS, state.preset.map, state.map),
-        colour=_by_hand(view.get("color"), COLOURS, state.preset.colour, state.colour),
-    )
-
-
-def _by_hand(seen: Any, allowed: tuple[str, ...], own: str, before: str | None) -> str | None:
-    if seen not in allowed:
-        return before
-    return seen if seen != own or before is not None else None
+    return settle_view(state, panels, view, MAPS)

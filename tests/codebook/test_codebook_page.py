@@ -44,7 +44,7 @@ def test_a_link_reproduces_the_state() -> None:
         ({"k": "0"}, "k '0'"),
         ({"k": "4096"}, "k '4096'"),
         ({"images": "cats"}, "images 'cats'"),
-        ({"eps": "1"}, "2 numbers"),
+        ({"eps": "1"}, "two numbers"),
         ({"T": "0,1"}, "left out"),
         ({"seed": "x" * 99}, "seed 'xxx"),
         ({"data": "own"}, "pictures of somebody's own"),
