@@ -38,6 +38,7 @@ _PAGE_CSS = """
 .ddcl-heading h1 { font-size: 1.6rem; font-weight: 700; padding: 0; margin: 0; }
 .ddcl-heading p { margin: 0; opacity: 0.8; }
 .ddcl-watch { margin: 0 0 0.5rem; max-width: 95ch; }
+.ddcl-note { font-size: 0.9rem; opacity: 0.85; max-width: 125ch; margin: 0.2rem 0 0.6rem; }
 .ddcl-caption { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
 """
 

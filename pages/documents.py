@@ -19,7 +19,7 @@ from dashboard.documents.uploads import own_documents
 from dashboard.links import settle_view
 from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
-from dashboard.orbits.tables import TABLE_CSS
+from dashboard.tables import TABLE_CSS
 from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 

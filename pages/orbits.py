@@ -15,7 +15,7 @@ from dashboard.orbits.controls import population_row, problem_list
 from dashboard.orbits.presets import ORBIT_PRESETS
 from dashboard.orbits.sections import results, watch
 from dashboard.orbits.state import OrbitState, first_pair, from_query, panels_of, settle, to_query
-from dashboard.orbits.tables import TABLE_CSS
+from dashboard.tables import TABLE_CSS
 from dashboard.theme import heading, page_css, plain, subscripts
 from ddcl_core.errors import InputError
 from ddcl_core.orbits import FEATURES, REGIME_RULES
@@ -150,7 +150,7 @@ def _catalogue(panels):
         st.error(plain(str(error)))
         return None
     notes = " ".join(catalogue.notes)
-    st.html(f'<p class="orb-note">{html.escape(in_words(catalogue))} {html.escape(notes)}</p>')
+    st.html(f'<p class="ddcl-note">{html.escape(in_words(catalogue))} {html.escape(notes)}</p>')
     problem_list(catalogue.problems)
     return catalogue
 

@@ -11,8 +11,9 @@ from dashboard.codebook.own import own_images
 from dashboard.codebook.work import RATE_SIZES, rate_points
 from dashboard.engine.client import get_engine
 from dashboard.engine.jobs import job_key, jobs
+from dashboard.job_view import job_progress
 from dashboard.live.hub import get_hub
-from dashboard.orbits.tables import TABLE_CSS
+from dashboard.tables import TABLE_CSS
 from dashboard.presets import Panel
 from dashboard.theme import palette, plain, theme_name
 from ddcl_core.codebook.health import VERDICTS
@@ -53,7 +54,7 @@ def hardening(token: str) -> None:
     st.html(
         f"<style>{TABLE_CSS}</style><div class='orb-scroll'><table class='orb'>"
         f"<thead><tr><th scope='col'>side</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-        "<p class='orb-note'>Errors are shares of the mean image's error. A soft codebook passes on a mixture of "
+        "<p class='ddcl-note'>Errors are shares of the mean image's error. A soft codebook passes on a mixture of "
         "codes. "
         "To send a picture one must name one code a cell: <i>made hard</i> is the error after that. Cooling makes "
         "mixtures purer and closes the gap: move T of the soft side and watch the thin line of the error chart. "
@@ -86,20 +87,9 @@ def rate(panels: tuple[Panel, Panel]) -> None:
                 st.rerun(scope="fragment")
         return
     if state.state != "done":
-        _progress(key)
+        job_progress(key)
         return
     _rate_figure(state.result)
-
-
-@st.fragment(run_every=1.0)
-def _progress(key: str) -> None:
-    state = jobs().state(key)
-    if state.state in ("done", "error", "idle"):
-        st.rerun()
-    st.progress(min(max(state.progress, 0.0), 1.0), state.text)
-    if st.button("Cancel", key=f"cancel-{key}"):
-        jobs().cancel(key)
-        st.rerun()
 
 
 def _rate_figure(rows: list[dict]) -> None:

@@ -54,7 +54,7 @@ def all_of_them(look: looks.DocumentLook, d: int) -> None:
     document_list(look, here, columns, f"document-list-{look.step}-{key}", height=320)
     if d in here:
         bar = pieces.mixture_bar(look.mixture[d], shade, f"Mixture of document {d + 1}")
-        st.html(f'<p class="doc-note"><b>Document {d + 1}</b></p>{bar}')
+        st.html(f'<p class="ddcl-note"><b>Document {d + 1}</b></p>{bar}')
         st.html(pieces.tinted(look, d, shade, folded=900))
     if len(rows) and (picked is not None or wanted.strip()):
         st.html(pieces.mixture_bar(look.mixture[rows].mean(axis=0), shade, "Mean mixture of the documents in the list"))
@@ -75,7 +75,7 @@ def _agreement(look: looks.DocumentLook) -> None:
     )
     trained = ", which the training has seen" if look.weight is not None else ", which nothing has seen"
     st.html(
-        f'<p class="doc-note">Documents grouped by their prototypes and compared with the labels{trained}: {said}. ACC matches each class '
+        f'<p class="ddcl-note">Documents grouped by their prototypes and compared with the labels{trained}: {said}. ACC matches each class '
         f"with one group (chance with {len(look.material.class_names)} even classes: about "
         f"{1 / len(look.material.class_names):.2f}); for NMI and ARI 0 is chance.</p>"
     )
@@ -86,14 +86,14 @@ def is_it_faithful(look: looks.DocumentLook, token: str) -> None:
     scores = look.npmi[np.isfinite(look.npmi)]
     if len(scores):
         st.html(
-            f'<p class="doc-note">Coherence: the ten words of a prototype have an NPMI of <b>{scores.mean():+.3f}</b> on these documents, '
+            f'<p class="ddcl-note">Coherence: the ten words of a prototype have an NPMI of <b>{scores.mean():+.3f}</b> on these documents, '
             f"mean over {len(scores)} prototypes (−1: never together, 0: by chance, 1: always together).</p>"
         )
     if look.weight is None:
         st.info("Faithfulness is about a class that was predicted; choose the task that tells the classes apart.")
         return
     st.html(
-        '<p class="doc-note">If the prototype that carried a prediction matters, then leaving its words unread must lower the '
+        '<p class="ddcl-note">If the prototype that carried a prediction matters, then leaving its words unread must lower the '
         "logit more than leaving as many random words unread. Both encoder and readout see the shortened text.</p>"
     )
     if st.button("Check it on these documents", key="document-faith"):
@@ -108,7 +108,7 @@ def is_it_faithful(look: looks.DocumentLook, token: str) -> None:
     gap = top - random
     half = 1.96 * gap.std(ddof=1) / max(len(gap), 1) ** 0.5 if len(gap) > 1 else float("nan")
     st.html(
-        f'<p class="doc-note">{len(gap):,} documents, {found["taken"].mean():.1f} tokens taken on average. The logit falls by '
+        f'<p class="ddcl-note">{len(gap):,} documents, {found["taken"].mean():.1f} tokens taken on average. The logit falls by '
         f"<b>{top.mean():.3f}</b> without the top prototype's words and by <b>{random.mean():.3f}</b> without as many random ones: a "
         f"difference of <b>{gap.mean():+.3f} ± {half:.3f}</b> (95 %). It is larger for the top prototype in "
         f"{(gap > 0).mean():.0%} of the documents. As of step {found['step']:,}, on the documents that were trained on.</p>"

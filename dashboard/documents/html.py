@@ -19,7 +19,6 @@ DOCUMENT_CSS = """
 .mix span { display: flex; align-items: center; justify-content: center; min-width: 0; overflow: hidden; white-space: nowrap; }
 .doc-legend { display: flex; flex-wrap: wrap; gap: 0.25rem 0.9rem; font-size: 0.88rem; margin: 0.4rem 0 0.7rem; }
 .doc-legend b { display: inline-block; min-width: 1.5em; text-align: center; border-radius: 4px; padding: 0 0.25em; margin-right: 0.35em; }
-.doc-note { font-size: 0.9rem; opacity: 0.85; max-width: 125ch; margin: 0.2rem 0 0.6rem; }
 .bars { border-collapse: collapse; font-size: 0.9rem; width: 100%; max-width: 900px; font-variant-numeric: tabular-nums; }
 .bars td, .bars th { padding: 0.2rem 0.5rem; text-align: left; border-bottom: 1px solid rgba(128,128,128,0.22); }
 .bars td.num { text-align: right; width: 5.5em; }
@@ -153,4 +152,4 @@ def contexts_html(look: DocumentLook, k: int, theme: str) -> str:
             f'<div class="ctx" dir="auto">…{html.escape(before)}<b style="background:{shade}66" title="{title}">'
             f"{html.escape(word)}</b>{html.escape(after)}… <small>({document + 1})</small></div>"
         )
-    return "".join(rows) or '<p class="doc-note">No token follows this prototype.</p>'
+    return "".join(rows) or '<p class="ddcl-note">No token follows this prototype.</p>'

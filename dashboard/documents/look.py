@@ -167,13 +167,6 @@ class DocumentLook:
         return found[:count]
 
 
-def pulse_of(token: str) -> Any:
-    """See `dashboard.orbits.look.pulse`."""
-    from dashboard.orbits.look import pulse
-
-    return pulse(token)
-
-
 def take_look(token: str, known: Material | None) -> DocumentLook:
     """Ask the run what its documents look like now; from a page's thread. Raises InputError with a sentence."""
     handle = _handle(token)

@@ -107,7 +107,7 @@ def _chosen(key: str, one: Callable[[int], None]) -> None:
 
 def heat_map(look: DocumentLook, theme: str, names: dict[int, str]) -> None:
     """Prototype by class: in which classes the weight of each prototype lies."""
-    from dashboard.orbits.tables import count_table
+    from dashboard.tables import count_table
 
     order = [int(k) for k in np.argsort(-look.usage)]
     classes = len(look.material.class_names)

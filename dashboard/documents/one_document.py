@@ -40,7 +40,7 @@ def one_document(look: looks.DocumentLook, d: int, token: str) -> None:
     read = int(material.first[d + 1] - material.first[d]) if whole is None else len(whole["words"])
     rest = "What follows, faded, is not read." if whole is None or whole["unread"] else "This is all of it."
     st.html(
-        f'<p class="doc-note">{read:,} tokens of this document are read. {rest} A small number names the prototype from where it '
+        f'<p class="ddcl-note">{read:,} tokens of this document are read. {rest} A small number names the prototype from where it '
         "changes; the stronger the tint, the surer.</p>"
     )
     if look.weight is not None:
@@ -82,7 +82,7 @@ def _switches(look: looks.DocumentLook, d: int, shown: list[int]) -> np.ndarray:
 def _verdict(look: looks.DocumentLook, d: int, logits: np.ndarray | None, off: np.ndarray) -> str:
     labels, true = look.material.class_names, look.material.class_names[look.material.labels[d]]
     if logits is None:
-        return f'<p class="doc-note">Its label, which the clustering has not seen: <b>{html.escape(true)}</b>.</p>'
+        return f'<p class="ddcl-note">Its label, which the clustering has not seen: <b>{html.escape(true)}</b>.</p>'
     share = np.exp(logits - logits.max())
     share /= share.sum()
     got = int(logits.argmax())
@@ -91,7 +91,7 @@ def _verdict(look: looks.DocumentLook, d: int, logits: np.ndarray | None, off: n
         before = int(look.without(d, np.zeros_like(off))[1].argmax())
         change = "the same as" if before == got else f"instead of {html.escape(labels[before])}"
         text += f" With {int(off.sum())} switched off: {change}{' before' if before == got else ''}."
-    return f'<p class="doc-note" role="status">{text} It was trained on this document too.</p>'
+    return f'<p class="ddcl-note" role="status">{text} It was trained on this document too.</p>'
 
 
 def _carried(
@@ -108,7 +108,7 @@ def _carried(
     exact = look.logits[d] if whole is None else whole["logits"]
     own = f" The run's own logit is {exact[c]:+.3f}." if not off.any() else ""
     st.html(
-        f'<p class="doc-note">Each prototype adds its share of the document times its own score for the class; the sum is the logit '
+        f'<p class="ddcl-note">Each prototype adds its share of the document times its own score for the class; the sum is the logit '
         f"exactly, since the head is linear.{own}</p>"
     )
 

@@ -33,7 +33,7 @@ def one_prototype(look: looks.DocumentLook, k: int, token: str) -> None:
         if given.strip() != names().get(k, ""):
             names()[k] = given.strip()
             st.rerun(scope="fragment")
-    st.html(f'<p class="doc-note">{html.escape(_about(look, k))}</p>')
+    st.html(f'<p class="ddcl-note">{html.escape(_about(look, k))}</p>')
     left, right = st.columns([1, 1.3], gap="large")
     with left:
         st.markdown("**Its words** (class-based TF-IDF)")

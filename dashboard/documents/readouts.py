@@ -9,7 +9,8 @@ import streamlit as st
 from dashboard.documents.worker import readout_tables
 from dashboard.engine.jobs import job_key, jobs
 from dashboard.engine.uploads import uploads
-from dashboard.orbits.tables import TABLE_CSS
+from dashboard.job_view import job_progress
+from dashboard.tables import TABLE_CSS
 from dashboard.theme import plain
 from ddcl_core.config import RunConfig
 
@@ -36,7 +37,7 @@ def readouts(config: RunConfig) -> None:
         _tables(state.result)
         return
     if state.state == "working":
-        _progress(key)
+        job_progress(key)
         return
     if state.state == "error":
         st.error(plain(state.text))
@@ -45,22 +46,11 @@ def readouts(config: RunConfig) -> None:
         st.rerun(scope="fragment")
 
 
-@st.fragment(run_every=1.0)
-def _progress(key: str) -> None:
-    state = jobs().state(key)
-    if state.state != "working":
-        st.rerun()
-    st.progress(min(max(state.progress, 0.0), 1.0), state.text)
-    if st.button("Cancel", key=f"cancel-{key}"):
-        jobs().cancel(key)
-        st.rerun()
-
-
 def _tables(tables: dict) -> None:
     st.html(
         f"<style>{TABLE_CSS}</style>{_table(tables['classification'], _CLASSIFICATION, 'Classification, on the held-out documents')}"
         f"{_table(tables['clustering'], _CLUSTERING, 'Clustering without labels, into as many clusters as there are classes')}"
-        f'<p class="doc-note">Mean and, small, half of the 95 % interval over {tables["classification"][0]["seeds"]} seeds.</p>'
+        f'<p class="ddcl-note">Mean and, small, half of the 95 % interval over {tables["classification"][0]["seeds"]} seeds.</p>'
     )
 
 

@@ -81,7 +81,7 @@ def _path(look: dict[str, Any], token: str, side: int) -> None:
     for i, view in enumerate(views):
         shown = [int(k) for k in np.argsort(-view.mixture[d]) if view.mixture[d][k] >= 0.03]
         st.html(
-            f'<p class="doc-note"><b>Level {i + 1}</b>: the document as {view.K} numbers</p>'
+            f'<p class="ddcl-note"><b>Level {i + 1}</b>: the document as {view.K} numbers</p>'
             f"{pieces.mixture_bar(view.mixture[d], shade, f'Mixture of document {d + 1} at level {i + 1}')}"
             f"{pieces.legend(view, shown[:8], shade, {}, view.mixture[d])}"
         )
@@ -99,7 +99,7 @@ def _path(look: dict[str, Any], token: str, side: int) -> None:
         share = view.words_of(d)[chosen][2]
         k = int(share.argmax())
         steps.append(f"level {i + 1}: <b>{k + 1}</b> {html.escape(view.name(k))} ({share[k]:.0%})")
-    st.html(f'<p class="doc-note" role="status">{" → ".join(steps)}</p>')
+    st.html(f'<p class="ddcl-note" role="status">{" → ".join(steps)}</p>')
 
 
 def _view(look: dict[str, Any], level: int) -> DocumentLook:

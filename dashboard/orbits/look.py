@@ -79,23 +79,6 @@ class Look:
         return min(side.step for side in self.sides)
 
 
-@dataclass(frozen=True)
-class Pulse:
-    """How far the live runs are: 'waiting' (nothing to see yet), 'training' or 'resting', and the step."""
-
-    state: str
-    step: int = -1
-
-
-def pulse(token: str) -> Pulse:
-    """The state of the runs that show this scene; costs nothing, asks no worker."""
-    session = get_hub(get_engine()).showing(token)
-    if session is None or not session.panels or any(panel.handle is None for panel in session.panels):
-        return Pulse("waiting")
-    going = session.attached and session.visible and session.playing and not session.finished
-    return Pulse("training" if going else "resting", session.step)
-
-
 def take_look(token: str) -> Look:
     """Ask both runs where every object stands; from a page's thread. Raises InputError with a sentence."""
     session = get_hub(get_engine()).showing(token)

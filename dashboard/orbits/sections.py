@@ -3,79 +3,51 @@
 from __future__ import annotations
 
 import html
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
+from dashboard import looking
 from dashboard.orbits import look as looks
 from dashboard.orbits.catalogues import columns
 from dashboard.orbits.earth import MOST_ORBITS, alt_text, chosen_orbits, earth_figure
 from dashboard.orbits.methods import row
 from dashboard.orbits.peers import peers
 from dashboard.orbits.state import OrbitState
-from dashboard.orbits.tables import count_table, method_table
+from dashboard.tables import count_table, method_table
 from dashboard.theme import theme_name
-from ddcl_core.errors import InputError
 from ddcl_core.orbits import NAMED_CLOUDS, REGIMES
 
-FIRST_LOOK = 20  # step; before it the prototypes have hardly left their start
-AGAIN = 5.0  # seconds before an attempt that failed is repeated
 LISTED = 500
 Keep = Callable[[OrbitState], None]
 
 
 def kept_look(token: str) -> looks.Look | None:
     """The last look at the runs of this scene."""
-    held = st.session_state.get("orbit_look")
-    return held[1] if held is not None and held[0] == token else None
+    return looking.kept_look(WATCH.key, token)
+
+
+# Before step 20 the prototypes have hardly left their start.
+WATCH = looking.Watch(
+    "orbit", "Look at the clusters now", ("the runs have", "the runs rest", "the tables"), 20,
+    lambda token, _: looks.take_look(token), lambda look: f"all {len(look.catalogue):,} objects",
+)  # fmt: skip
 
 
 @st.fragment(run_every=2.0)
 def watch(token: str) -> None:
     """How far the runs are and how old the look below is; looks by itself when they come to rest."""
-    now = looks.pulse(token)
+    looking.keep_watch(token, WATCH)
     look = kept_look(token)
-    seen = st.session_state.orbit_look[2] if look is not None else -1
-    words, press = st.columns([4, 1.4], vertical_alignment="center")
-    with press:
-        waiting = now.state == "waiting"
-        asked = st.button("Look at the clusters now", key="orbit-look", width="stretch", disabled=waiting)
-    rested = now.state == "resting" and now.step >= 0 and now.step != seen
-    started = now.state == "training" and now.step >= FIRST_LOOK and not FIRST_LOOK <= seen <= now.step
-    failed = st.session_state.get("orbit_look_failed")
-    if asked or ((rested or started) and (failed is None or time.monotonic() - failed[0] > AGAIN)):
-        try:
-            st.session_state.orbit_look = (token, looks.take_look(token), now.step)
-            st.session_state.orbit_look_failed = failed = None
-        except InputError as error:
-            st.session_state.orbit_look_failed = failed = (time.monotonic(), str(error))
-        else:
-            st.rerun()
-    with words:
-        st.html(f'<p class="orb-note" role="status">{html.escape(_state_words(now, look, failed))}</p>')
     if look is not None and _peers(look).state in ("done", "error") and not st.session_state.get("orbit_peers_seen"):
         st.session_state.orbit_peers_seen = True
         st.rerun()
 
 
-def _state_words(now: looks.Pulse, look: looks.Look | None, failed: tuple[float, str] | None) -> str:
-    if failed is not None:
-        return failed[1]
-    if look is None:
-        later = f"at step {FIRST_LOOK}, and again when the runs rest"
-        later = "as soon as the runs have begun" if now.state == "waiting" else later
-        return f"The tables appear {later}."
-    what = f"Below: step {look.step}, all {len(look.catalogue):,} objects."
-    if now.state == "training" and now.step > look.step:
-        return f"{what} Training is at step {now.step}; the tables follow when it rests, or when you ask."
-    return what
-
-
 def _peers(look: looks.Look):
-    return peers().state(look.sides[0].config, look.catalogue)
+    return peers(look.sides[0].config, look.catalogue)
 
 
 @st.fragment
@@ -130,7 +102,7 @@ def _regimes(look: looks.Look, side: int) -> None:
     spots = "; ".join(", ".join(str(k + 1) for k in group) for group in s.together())
     words += f"On one spot, sharing their objects, so that which of them leads is chance: {spots}. " if spots else ""
     st.html(
-        f'<p class="orb-note">{words}An object follows the prototype with its largest share; at T = {s.temperature:g} the '
+        f'<p class="ddcl-note">{words}An object follows the prototype with its largest share; at T = {s.temperature:g} the '
         f"median of that share is {100 * float(np.median(s.strength)):.0f} %.</p>"
     )
 
@@ -145,7 +117,7 @@ def _prototype(look: looks.Look, state: OrbitState, token: str) -> OrbitState:
         format_func=lambda n: f"Prototype {n + 1} ({sizes[n]:,} objects)",
     )  # fmt: skip
     places = s.members(k)
-    st.html(f'<p class="orb-note">{html.escape(looks.profile(look, state.side, k))}</p>')
+    st.html(f'<p class="ddcl-note">{html.escape(looks.profile(look, state.side, k))}</p>')
     drawn = chosen_orbits(places)
     globe, table = st.columns([1, 1.15], gap="medium")
     with globe:
@@ -185,12 +157,12 @@ def _clouds(look: looks.Look, side: int) -> None:
         )
     )  # fmt: skip
     said = [f"{name}: {NAMED_CLOUDS[name]}" for name in names if name in NAMED_CLOUDS]
-    st.html(f'<p class="orb-note">Clouds are told by name ("… DEB"). {". ".join(said)}.</p>')
+    st.html(f'<p class="ddcl-note">Clouds are told by name ("… DEB"). {". ".join(said)}.</p>')
 
 
 def _anomalies(look: looks.Look, side: int) -> None:
     st.html(
-        '<p class="orb-note">The objects farthest from every prototype in use. Distances are measured where the encoder '
+        '<p class="ddcl-note">The objects farthest from every prototype in use. Distances are measured where the encoder '
         "has put the objects; beside them, how many times the median of all objects. A far object is rare or oddly "
         "placed, which is no fault of it: rare regimes stand here too.</p>"
     )
@@ -204,7 +176,7 @@ def _methods(look: looks.Look) -> None:
         row(f"DDCL: {s.label}", look.catalogue.regime, s.lead, len(REGIMES), s.count) for s in look.sides
     ]  # fmt: skip
     total = len(look.catalogue)
-    found = [{**r, "partial": r["objects"] < total} for r in made.rows]
+    found = [{**r, "partial": r["objects"] < total} for r in made.result or ()]
     st.html(
         method_table(
             rows + found, len(rows), REGIMES,
@@ -217,6 +189,6 @@ def _methods(look: looks.Look) -> None:
     elif made.state != "done":
         st.progress(min(max(made.progress, 0.0), 1.0), made.text)
     st.html(
-        '<p class="orb-note">Recall near 0 for a rare regime: its objects lie in a cluster that belongs to another regime, '
+        '<p class="ddcl-note">Recall near 0 for a rare regime: its objects lie in a cluster that belongs to another regime, '
         "or that was matched with it. Methods for large catalogues see a random part where that is said.</p>"
     )

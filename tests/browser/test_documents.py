@@ -34,12 +34,12 @@ def read(lab: LabPage) -> None:
 def test_a_document_is_read_word_by_word_and_a_prototype_switched_off(documents: LabPage) -> None:
     documents.open(SMALL, step=4)
     page = documents.page
+    documents.pause()
     read(documents)
     assert page.locator(".doc-text span[title]").count() > 8
     page.get_by_text("sum = the logit").first.wait_for()
     before = page.locator(".mix").first.inner_html()
-    page.get_by_role("combobox", name="Switch prototypes off").click()
-    page.get_by_role("option").first.click()
+    documents.choose("Switch prototypes off", "1: ")
     page.get_by_text("switched off:").wait_for()
     assert page.locator(".mix").first.inner_html() != before
     page.keyboard.press("Escape")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dashboard.codebook import kind
-from dashboard.engine import kinds, packing
+from dashboard.engine import kinds
 from dashboard.engine.actor import LiveRun
 from dashboard.live import wire
 from ddcl_core.codebook import CodebookConfig, CodebookRun, ImageConfig, ImageSet, load_images

@@ -20,7 +20,7 @@ from dashboard.orbits.earth import MOST_ORBITS, alt_text, chosen_orbits, earth_f
 from dashboard.orbits.methods import cluster_all, row
 from dashboard.orbits.presets import BASE, POPULATION
 from dashboard.orbits.state import OrbitState, from_query, panels_of, settle, to_query
-from dashboard.orbits.tables import count_table, method_table
+from dashboard.tables import count_table, method_table
 from ddcl_core import TrainingRun
 from ddcl_core.data.plane import Plane, weighted_places
 from ddcl_core.data.scene import load_scene

@@ -24,7 +24,6 @@ TABLE_CSS = """
 .orb td small { opacity: 0.8; margin-left: 0.35em; }
 .orb td.none { opacity: 0.45; }
 .orb tr.own th, .orb tr.own td { font-weight: 600; }
-.orb-note { font-size: 0.9rem; opacity: 0.85; max-width: 125ch; margin: 0.2rem 0 0.6rem; }
 """
 
 
@@ -77,7 +76,7 @@ def _score_cell(value: float) -> str:
 
 def _table(caption: str, head: str, body: Sequence[str]) -> str:
     return (
-        f'<p class="orb-note">{html.escape(caption)}</p>'
+        f'<p class="ddcl-note">{html.escape(caption)}</p>'
         f'<div class="orb-scroll" tabindex="0" role="region" aria-label="Table"><table class="orb" '
         f'aria-label="{html.escape(caption)}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
     )
