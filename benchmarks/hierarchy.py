@@ -26,7 +26,7 @@ def main() -> None:
     import torch
 
     from dashboard.hierarchy.presets import NEWS
-    from dashboard.hierarchy.worker import _chains
+    from dashboard.hierarchy.worker import assignment_chains
     from ddcl_core.clustering import kmeans_clusters, mean_interval, score_clusters
     from ddcl_core.data.scene import load_scene
     from ddcl_core.explain import mixtures
@@ -45,7 +45,7 @@ def main() -> None:
         while not run.finished:
             run.advance(1e6)
         labels, owners = run.scene.labels, np.nonzero(run.scene.mask)[0]
-        coarse = mixtures(_chains(run)[1], owners, len(labels))
+        coarse = mixtures(assignment_chains(run)[1], owners, len(labels))
         means = np.stack([run.scene.tokens[d][run.scene.mask[d]].mean(0) for d in range(len(labels))])
         clusterings = {
             "DDCL, leading coarse prototype": coarse.argmax(1), "k-means on coarse mixtures": kmeans_clusters(coarse, 20, seed),

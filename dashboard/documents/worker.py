@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ from dashboard.engine.tasks import few_threads, reporter
 
 TOKEN_SAMPLE = 2000
 MOST_TOKENS = 8192  # of one document that is read whole
-_WORD = re.compile(r"[^\W\d_]{2,}")
 NAME_WORDS = 10
-_STOP_MORE = frozenset(("said", "mr", "ms", "mrs", "would", "could", "also", "don", "ve", "ll", "re", "didn", "doesn", "isn"))
 
 
 def material(run: Any) -> dict[str, Any]:
@@ -30,68 +27,78 @@ def material(run: Any) -> dict[str, Any]:
     }
 
 
-def reading(run: Any) -> dict[str, Any]:
+def moment(run: Any) -> dict[str, Any]:
     """Every token's assignments, the prototypes and the head as they are now, with the logits that the run itself gets.
 
     assignments (N, K) float16; prototypes (K, d); weight (C, d), bias (C,) and logits (B, C) float64, or None without a
-    head; places (S,) and tokens (S, d): an even sample of the encoded tokens, for a map.
+    head; places (S,) and tokens (S, d): an even sample of the encoded tokens, for a map; names: K lists of (word, score);
+    npmi (K,): how coherent each name is; agreement: see `agreement`.
     """
     import torch
 
+    from ddcl_core.explain import word_index
     from ddcl_core.losses import quantization_losses
 
     model, task = run.model, run.config.anchor == "classification"
+    host = lambda values: np.nan_to_num(values.detach().float().cpu().numpy())  # noqa: E731
     with torch.no_grad():
-        z = model.encode()
+        padded = model.encoder(model.tokens, model.mask)  # B, T, d
+        z = padded[model.mask]  # N, d
         losses = quantization_losses(z, model.prototypes, run.temperature)
-        logits = _logits(run, model.mask) if task else None
-    places = np.linspace(0, len(z) - 1, min(TOKEN_SAMPLE, len(z))).astype(np.int64)
-    host = lambda values: values.detach().float().cpu().numpy()  # noqa: E731
+        logits = None
+        if task:
+            centroids = torch.zeros_like(padded)
+            centroids[model.mask] = losses.centroids
+            logits = _pooled(model, centroids, model.mask).double().cpu().numpy()
+        q = host(losses.assignments)
+        places = np.linspace(0, len(z) - 1, min(TOKEN_SAMPLE, len(z))).astype(np.int64)
+        sample = host(z[torch.from_numpy(places).to(z.device)])
+    index = word_index(run.scene)
+    names = index.names(q, NAME_WORDS)
     return {
         "step": run.step, "temperature": run.temperature, "epsilon": run.epsilon, "status": run.status,
-        "assignments": np.nan_to_num(host(losses.assignments)).astype(np.float16),
-        "prototypes": np.nan_to_num(host(model.prototypes)),
+        "assignments": q.astype(np.float16), "prototypes": host(model.prototypes),
         "weight": host(model.head.weight) if task else None, "bias": host(model.head.bias) if task else None,
-        "logits": None if logits is None else logits.double().cpu().numpy(),
-        "places": places, "tokens": np.nan_to_num(host(z[torch.from_numpy(places).to(z.device)])),
+        "logits": logits, "places": places, "tokens": sample,
+        "names": names, "npmi": index.coherence(names), "agreement": agreement(run.scene, q),
     }  # fmt: skip
 
 
-def _logits(run: Any, mask: Any) -> Any:
-    """Logits (B, C) of the run's readout over the tokens of `mask` (B, T), which may have holes: they are not read."""
-    import torch
+def agreement(scene: Any, q: np.ndarray) -> dict[str, tuple[float, float, float]] | None:
+    """How far prototypes and labels agree: ACC by Hungarian matching, NMI and ARI of two ways to group the documents.
 
-    from ddcl_core.losses import quantization_losses
-
-    model = run.model
-    z = model.encoder(model.tokens, mask)
-    centroids = quantization_losses(z, model.prototypes, run.temperature, mask).centroids
-    count = mask.sum(1, keepdim=True).clamp(min=1)
-    pooled = torch.where(mask[..., None], centroids, 0.0).sum(1) / count
-    return model.head(pooled)
-
-
-def moment(run: Any) -> dict[str, Any]:
-    """`reading` and `names_of` of one and the same step, and how far leading prototypes and labels agree.
-
-    agreement: ACC by Hungarian matching, NMI and ARI of two ways to group the documents: 'lead', by the prototype with
-    the largest share; 'mixtures', by k-means on the square roots of the mixtures, a group a class. None with one class.
+    'lead': by the prototype with the largest share; 'mixtures': by k-means on the square roots of the mixtures, a group a
+    class. None with one class. q: (N, K) assignments of the scene's tokens.
     """
     from ddcl_core.clustering import kmeans_clusters, score_clusters
     from ddcl_core.explain import mixtures
 
-    found, scene = reading(run) | names_of(run), run.scene
-    found["agreement"] = None
-    if len(scene.class_names) > 1:
-        owners = np.nonzero(scene.mask)[0]
-        u = mixtures(found["assignments"].astype(np.float32), owners, scene.num_documents)
-        classes = len(scene.class_names)
-        ways = {"lead": (u.argmax(axis=1), u.shape[1])}
-        if scene.num_documents > classes:
-            ways["mixtures"] = (kmeans_clusters(np.sqrt(u), classes), classes)
-        scores = {name: score_clusters(scene.labels, groups, classes, count) for name, (groups, count) in ways.items()}
-        found["agreement"] = {k: (float(s.accuracy), float(s.nmi), float(s.ari)) for k, s in scores.items()}
-    return found
+    classes = len(scene.class_names)
+    if classes < 2:
+        return None
+    u = mixtures(q, np.nonzero(scene.mask)[0], scene.num_documents)
+    ways = {"lead": (u.argmax(axis=1), u.shape[1])}
+    if scene.num_documents > classes:
+        ways["mixtures"] = (kmeans_clusters(np.sqrt(u), classes), classes)
+    scores = {name: score_clusters(scene.labels, groups, classes, count) for name, (groups, count) in ways.items()}
+    return {name: (float(s.accuracy), float(s.nmi), float(s.ari)) for name, s in scores.items()}
+
+
+def _logits(run: Any, mask: Any) -> Any:
+    """Logits (B, C) of the run's readout over the tokens of `mask` (B, T), which may have holes: they are not read."""
+    from ddcl_core.losses import quantization_losses
+
+    model = run.model
+    z = model.encoder(model.tokens, mask)
+    return _pooled(model, quantization_losses(z, model.prototypes, run.temperature, mask).centroids, mask)
+
+
+def _pooled(model: Any, centroids: Any, mask: Any) -> Any:
+    """Logits (B, C) of the mean of the soft centroids (B, T, d) over `mask`."""
+    import torch
+
+    count = mask.sum(1, keepdim=True).clamp(min=1)
+    return model.head(torch.where(mask[..., None], centroids, 0.0).sum(1) / count)
 
 
 def faithfulness(run: Any, draws: int = 5, seed: int = 0, most: int = 400) -> dict[str, Any]:
@@ -164,43 +171,6 @@ def whole(run: Any, document: int, most: int = MOST_TOKENS) -> dict[str, Any]:
             logits = model.head(losses.centroids.mean(0)).double().cpu().numpy()
     q = np.nan_to_num(losses.assignments.float().cpu().numpy())
     return {"step": run.step, "words": read.words[0], "assignments": q, "logits": logits, "unread": int(read.unread[0])}
-
-
-def names_and_coherence(
-    words: list[str], leads: np.ndarray, strengths: np.ndarray, texts: list[str], prototypes: int
-) -> dict[str, Any]:
-    """Characteristic words of each prototype, and how coherent they are over the whole texts (NPMI)."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    from ddcl_core.explain import characteristic_words, npmi
-
-    stop = ENGLISH_STOP_WORDS | _STOP_MORE
-    found = characteristic_words(words, leads, prototypes, NAME_WORDS, strengths, stop)
-    documents = [set(_WORD.findall(text.casefold())) for text in texts]
-    return {"names": found, "npmi": npmi([[word for word, _ in one] for one in found], documents)}
-
-
-def names_of(run: Any) -> dict[str, Any]:
-    """`names_and_coherence` of a run: words joined from their pieces, each following the prototype its pieces give most to."""
-    import torch
-
-    from ddcl_core.explain import join_pieces
-    from ddcl_core.losses import quantization_losses
-
-    with torch.no_grad():
-        q = quantization_losses(run.model.encode(), run.model.prototypes, run.temperature).assignments
-    q = np.nan_to_num(q.float().cpu().numpy())
-    words, leads, strengths, place = [], [], [], 0
-    for document, pieces in enumerate(run.scene.words):
-        text = run.scene.texts[document] if run.scene.texts else " ".join(pieces)
-        for word in join_pieces(text, pieces):
-            share = q[place + word.first : place + word.last + 1].mean(axis=0)
-            words.append(text[word.start : word.end])
-            leads.append(int(share.argmax()))
-            strengths.append(float(share.max()))
-        place += len(pieces)
-    texts = run.scene.texts or [" ".join(pieces) for pieces in run.scene.words]
-    return names_and_coherence(words, np.array(leads), np.array(strengths), list(texts), q.shape[1])
 
 
 def readout_tables(data: dict[str, Any], seed: int, units: int, seeds: int, given: Any, topic: str) -> dict[str, Any]:

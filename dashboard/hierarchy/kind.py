@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from dashboard.engine import prototypes_kind
 from dashboard.live.explain import explain as explain_first
+from ddcl_core.explain.names import best_words
 from ddcl_core.frame import METRIC_NAMES as FIRST_METRICS
 from ddcl_core.frame import Frame
 from ddcl_core.hierarchy.config import MAX_LEVELS, HierarchyConfig
@@ -19,7 +19,6 @@ Report = Callable[[float, str], None]
 METRIC_NAMES = (*FIRST_METRICS, *level_names(MAX_LEVELS - 1))
 LIGHT: tuple[str, ...] = ()
 TOP_WORDS = 3
-_WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 
 
 def config_of(values: Mapping[str, Any]) -> HierarchyConfig:
@@ -56,31 +55,12 @@ def vocabulary_of(scene: Any, places: np.ndarray) -> tuple[list[str], np.ndarray
 
     Pieces are joined to their words; stop words, numbers and single letters name nothing.
     """
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    from ddcl_core.explain import word_index
 
-    stop = ENGLISH_STOP_WORDS | {"said", "mr", "mrs", "ms", "would", "could", "also"}
-    flat: list[str] = []
-    for document, pieces in enumerate(scene.words):
-        text = scene.texts[document] if scene.texts is not None else None
-        flat += _whole_words(text, pieces)
-    words = [flat[place].casefold() for place in places.tolist()]
-    topics = scene.texts is None  # synthetic tokens are called after their topic, which may hold a number
-    usable = [word if topics or (_WORDLIKE.fullmatch(word) and word not in stop) else "" for word in words]
-    vocabulary = sorted({word for word in usable if word})
-    number = {word: i for i, word in enumerate(vocabulary)}
-    return vocabulary, np.array([number.get(word, -1) for word in usable], dtype=np.int64)
-
-
-def _whole_words(text: str | None, pieces: Sequence[str]) -> list[str]:
-    from ddcl_core.explain import join_pieces
-
-    if text is None:
-        return list(pieces)
-    found = [""] * len(pieces)
-    for word in join_pieces(text, pieces):
-        for i in range(word.first, word.last + 1):
-            found[i] = text[word.start : word.end]
-    return found
+    index = word_index(scene)
+    ids = index.token_ids[places]
+    used = np.unique(ids[ids >= 0])
+    return [index.vocabulary[i] for i in used], np.where(ids >= 0, np.searchsorted(used, ids), -1)
 
 
 def frame_of(frame: HierarchyFrame) -> Frame:
@@ -108,19 +88,8 @@ def extras(frame: HierarchyFrame, run: Any) -> dict[str, np.ndarray]:
 
 def top_words(assignments: np.ndarray, word_of: np.ndarray, size: int, count: int = TOP_WORDS) -> np.ndarray:
     """(K, count) most characteristic words by class-based TF-IDF of assignments (S, K); see `ddcl_core.explain.names`."""
-    K = assignments.shape[1]
-    if size == 0:
-        return np.full((K, count), -1)
-    use = word_of >= 0
-    lead = assignments[use].argmax(axis=1)
-    tf = np.bincount(lead * size + word_of[use], weights=assignments[use].max(axis=1), minlength=K * size).reshape(K, size)
-    mass = tf.sum(axis=1, keepdims=True)
-    average = mass.sum() / max(1, int((mass > 0).sum()))
-    frequency = np.maximum(tf.sum(axis=0), 1e-9)
-    score = tf / np.maximum(mass, 1e-9) * np.log1p(average / frequency)
-    best = np.argsort(-score, axis=1, kind="stable")[:, :count]
-    best = np.where(np.take_along_axis(score, best, axis=1) > 0, best, -1)
-    return np.pad(best, ((0, 0), (0, count - best.shape[1])), constant_values=-1)
+    lead, weight = assignments.argmax(axis=1), assignments.max(axis=1)
+    return best_words(word_of, lead, weight, size, assignments.shape[1], count)[0]
 
 
 def still(run: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

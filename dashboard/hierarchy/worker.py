@@ -13,22 +13,12 @@ def reading(run: Any, most: int = 400) -> dict[str, Any]:
     chains: (N, K_l) float16 of each level, the assignment of every token through the levels below; prototypes: (K_l, d);
     names: of each level, K_l lists of (word, score); owners (N,), texts, words, labels and class_names of those documents.
     """
-    from dashboard.documents.worker import names_and_coherence
-    from ddcl_core.explain import join_pieces
+    from ddcl_core.explain import word_index
 
-    scene, chains, levels = run.scene, _chains(run), _levels(run)
-    texts = list(scene.texts or [" ".join(words) for words in scene.words])
-    place, words, rows = 0, [], []
-    for text, pieces in zip(texts, scene.words):
-        for word in join_pieces(text, pieces):
-            words.append(text[word.start : word.end])
-            rows.append((place + word.first, place + word.last + 1))
-        place += len(pieces)
-    names = []
-    for q in chains:
-        share = np.stack([q[a:b].mean(axis=0) for a, b in rows])
-        found = names_and_coherence(words, share.argmax(axis=1), share.max(axis=1), texts, q.shape[1])
-        names.append(found["names"])
+    scene, chains, levels = run.scene, assignment_chains(run), _levels(run)
+    index = word_index(scene)
+    names = [index.names(q) for q in chains]
+    texts = list(index.texts)
     owners = np.nonzero(scene.mask)[0].astype(np.int32)
     keep = owners < most
     return {
@@ -49,7 +39,7 @@ def compression(run: Any, seed: int = 0, most_tokens: int = 20_000) -> list[dict
     owners = np.nonzero(run.scene.mask)[0]
     last = int(owners[min(len(owners), most_tokens) - 1])
     keep = owners <= last
-    levels = [(q[keep], p) for q, p in zip(_chains(run), _levels(run))]
+    levels = [(q[keep], p) for q, p in zip(assignment_chains(run), _levels(run))]
     return compression_curve(z[keep], owners[keep], run.scene.labels[: last + 1], levels, seed)
 
 
@@ -57,7 +47,8 @@ def _levels(run: Any) -> list[np.ndarray]:
     return [p.detach().float().cpu().numpy() for p in run.model.prototype_parameters()]
 
 
-def _chains(run: Any) -> list[np.ndarray]:
+def assignment_chains(run: Any) -> list[np.ndarray]:
+    """(N, K_l) float32 of each level: the assignment of every token as the run is now, through the levels below."""
     import torch
 
     from ddcl_core.losses import quantization_losses

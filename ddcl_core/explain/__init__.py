@@ -12,9 +12,10 @@ from ddcl_core.explain.mixtures import (
     twins,
 )
 from ddcl_core.explain.names import characteristic_words
+from ddcl_core.explain.word_index import WordIndex, word_index
 from ddcl_core.explain.words import Word, join_pieces, token_spans
 
 __all__ = [
-    "Word", "characteristic_words", "class_profile", "contributions", "join_pieces", "mixtures", "nearest_documents",
-    "npmi", "switched_off", "token_spans", "twins",
+    "Word", "WordIndex", "characteristic_words", "class_profile", "contributions", "join_pieces", "mixtures", "nearest_documents",
+    "npmi", "switched_off", "token_spans", "twins", "word_index",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -17,9 +17,14 @@ def npmi(names: Sequence[Sequence[str]], documents: Sequence[Collection[str]]) -
 
     names: K lists of words. documents: the set of words of each document, in the same form as the lists.
     """
-    count = max(len(documents), 1)
     wanted = {word for words in names for word in words}
     holds = {word: {i for i, document in enumerate(documents) if word in document} for word in wanted}
+    return npmi_of(names, holds, len(documents))
+
+
+def npmi_of(names: Sequence[Sequence[str]], holds: Mapping[str, set[int]], documents: int) -> np.ndarray:
+    """`npmi` where it is known which of so many documents hold each word."""
+    count = max(documents, 1)
     scores = []
     for words in names:
         values = []

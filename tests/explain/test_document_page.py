@@ -44,8 +44,7 @@ def run() -> TrainingRun:
 
 @pytest.fixture(scope="module")
 def look(run: TrainingRun) -> DocumentLook:
-    named = worker.names_of(run)
-    return DocumentLook(Material(**worker.material(run)), **worker.reading(run), names=named["names"], npmi=named["npmi"])
+    return DocumentLook(Material(**worker.material(run)), **worker.moment(run))
 
 
 def test_contributions_sum_to_the_logit_that_the_run_itself_gets(run: TrainingRun, look: DocumentLook) -> None:

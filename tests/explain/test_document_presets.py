@@ -27,8 +27,7 @@ def test_the_sections_of_the_news_are_learned_and_most_prototypes_stay(seed: int
     run = trained("news", seed)
     metrics = run.last_frame.metrics
     assert metrics["accuracy"] > 0.7 and metrics["effective_prototypes"] > 5 and run.status == "stable"
-    named = worker.names_of(run)
-    look = DocumentLook(Material(**worker.material(run)), **worker.reading(run), names=named["names"], npmi=named["npmi"])
+    look = DocumentLook(Material(**worker.material(run)), **worker.moment(run))
     assert look.profile.max() > 0.5, "some prototype belongs to one section"
     faith = worker.faithfulness(run)
     assert (faith["drop_top"] - faith["drop_random"]).mean() > 0.2

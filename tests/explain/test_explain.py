@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from ddcl_core.explain import (
-    characteristic_words, class_profile, contributions, join_pieces, mixtures, nearest_documents, npmi, switched_off,
-    token_spans, twins,
+    WordIndex, characteristic_words, class_profile, contributions, join_pieces, mixtures, nearest_documents, npmi,
+    switched_off, token_spans, twins,
 )  # fmt: skip
+from ddcl_core.explain.names import stop_words
 
 
 def test_pieces_join_to_words_in_their_places() -> None:
@@ -90,6 +91,41 @@ def test_names_by_the_formula() -> None:
     assert dict(found[0]) == pytest.approx({"ball": 2 / 3 * math.log(1 + A / 3), "goal": 1 / 3 * math.log(1 + A)})
     assert found[1][0][0] == "vote" and found[1][0][1] == pytest.approx(3 / 4 * math.log(1 + A / 3)) and found[2] == []
     assert [word for word, _ in characteristic_words(words, leads, 3, stop={"the"})[0]] == ["ball"], "seen twice or more"
+
+
+def test_an_index_names_as_the_formula_does_and_looks_into_the_whole_texts() -> None:
+    texts = ["Foot-ball wins; football WON the 42 cups", "votes are votes", ""]
+    pieces = [["Foot", "-", "ball", "wins", ";", "foot", "##ball", "WON", "the", "42"], ["votes", "are", "votes"], []]
+    index = WordIndex.of(texts, pieces)
+    words = ["Foot", "-", "ball", "wins", ";", "football", "WON", "the", "42", "votes", "are", "votes"]
+    assert index.vocabulary == ["ball", "foot", "football", "votes", "wins", "won"] and index.tokens == 13
+    forms = [index.vocabulary[i] if i >= 0 else "" for i in index.token_ids]
+    assert forms == ["foot", "", "ball", "wins", "", "football", "football", "won", "", "", "votes", "", "votes"]
+    rng = np.random.default_rng(3)
+    q = rng.dirichlet(np.ones(3), 13)
+    share = np.stack([q[5:7].mean(0) if word == "football" else q[at] for word, at in zip(words, [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12])])
+    assert np.allclose(index.shares(q), share, atol=1e-6)
+    for least in (1, 2):
+        expected = characteristic_words(words, share.argmax(1), 3, 10, share.max(1), stop_words(), least)
+        found = index.names(q, 10, least)
+        assert [[w for w, _ in one] for one in found] == [[w for w, _ in one] for one in expected]
+        assert np.allclose([s for one in found for _, s in one], [s for one in expected for _, s in one], rtol=1e-5)
+    # "cups" was not read and names nothing; "won" is in the first text, whatever its case
+    sets = [{"foot", "ball", "wins", "football", "won", "cups"}, {"votes"}, set()]
+    names = [["won", "football"], ["won", "votes"], ["votes"]]
+    assert np.allclose(index.coherence([[(w, 1.0) for w in one] for one in names]), npmi(names, sets), equal_nan=True)
+
+
+def test_without_texts_every_piece_names_also_one_with_a_number() -> None:
+    index = WordIndex.of(None, [["topic 1", "topic 2"], ["topic 1"]])
+    assert index.vocabulary == ["topic 1", "topic 2"] and index.token_ids.tolist() == [0, 1, 0]
+    assert [w for w, _ in index.names(np.array([[1.0, 0], [0, 1], [1, 0]]))[0]] == ["topic 1"]
+
+
+def test_no_word_at_all_names_nothing() -> None:
+    index = WordIndex.of(["42 !"], [["42", "!"]])
+    names = index.names(np.eye(2))
+    assert names == [[], []] and np.isnan(index.coherence(names)).all()
 
 
 def test_npmi_by_hand() -> None:

@@ -79,7 +79,7 @@ def test_names_are_those_of_the_formula() -> None:
     words = np.array([0, 0, 1, 2, -1])
     tops = kind.top_words(q, words, 3)
     assert tops.tolist() == [[0, 1, -1], [2, -1, -1]]
-    assert kind.top_words(q, words, 0).tolist() == [[-1] * 3] * 2
+    assert kind.top_words(q, np.full(5, -1), 0).tolist() == [[-1] * 3] * 2, "no word can name anything"
 
 
 def test_every_example_has_two_sides_on_the_same_tokens() -> None:
