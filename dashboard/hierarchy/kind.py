@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -119,4 +120,14 @@ def _levels(label: str, config: HierarchyConfig, history: Mapping[str, np.ndarra
             t, c = history[f"temperature@{level}"][here - 1], history[f"critical_temperature@{level}"][here - 1]
             why = f", its T = {t:.3g} above its T_c = {c:.3g}" if t > c else ""
             said.append(f"level {level + 1} collapsed at step {step}{why}")
+    if here:
+        said.append(_sign_of_v(int(history["step"][here - 1]), float(history["violations"][here - 1])))
     return f"{label}: {'; '.join(said)}." if said else ""
+
+
+def _sign_of_v(steps: int, violations: float) -> str:
+    if not steps or not math.isfinite(violations):
+        return "V of every level is checked at each step"
+    if not violations:
+        return f"V ≥ 0 on every level at each of {steps:,} step{'s' if steps > 1 else ''}"
+    return f"V fell below 0 {violations:,.0f} times in {steps:,} steps, which the identity forbids: look for a fault"

@@ -16,8 +16,9 @@ LEVEL_METRICS = (
 
 
 def level_names(levels: int) -> tuple[str, ...]:
-    """Names of the metrics of `levels` levels above the first, in order."""
-    return tuple(f"{name}@{level}" for level in range(1, levels + 1) for name in LEVEL_METRICS)
+    """Names of a hierarchy's further metrics, in order: those of `levels` levels above the first, and how often V of any
+    level was negative so far, see `HierarchyRun.violations`."""
+    return ("violations", *(f"{name}@{level}" for level in range(1, levels + 1) for name in LEVEL_METRICS))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from ddcl_core.run import TrainingRun
 from ddcl_core.snapshot import restore_run
 from ddcl_core.status import StatusTracker
 
-_FORMAT = 1
+_FORMAT = 2
 _VIOLATION = 1e-9  # relative; what is below zero by more than float noise is no noise
 
 
@@ -72,7 +72,8 @@ class HierarchyRun(TrainingRun):
     """Trains all levels at once; see `TrainingRun` and `HierarchyConfig`.
 
     Controls besides those of `TrainingRun`: 'epsilon@l' and 'temperature@l' of the levels above, l = 1 for the second.
-    violations (L,): how often V of a level was negative beyond float noise, over all measured steps; it never should.
+    violations (L,): how often V of a level was negative beyond float noise, over all steps trained,
+    on the tokens of each step's mini-batch; it never should be.
     """
 
     def __init__(self, config: HierarchyConfig, scene: TokenScene | None = None) -> None:
@@ -121,11 +122,9 @@ class HierarchyRun(TrainingRun):
 
     def _metrics(self, evaluation: Evaluation) -> dict[str, float]:
         metrics = super()._metrics(evaluation)
-        self._count(0, metrics["V"], metrics["L_q"])
         below, share = self.model.prototypes.detach(), usage(evaluation.losses.assignments.detach())
         for level, (output, own) in enumerate(zip(self.model.outputs, self.model.upper), 1):
             values = torch.stack((output.total, output.ols, output.variance)).detach().tolist()
-            self._count(level, values[2], values[0])
             points, weights, mine = _host(below), _host(share), _host(output.usage)
             centred = points - weights @ points
             covariance = (weights[:, None] * centred).T @ centred
@@ -140,6 +139,7 @@ class HierarchyRun(TrainingRun):
             numbers["collapsed"] = float(self.level_status[level - 1].status == "collapsed")
             metrics |= {f"{name}@{level}": numbers[name] for name in LEVEL_METRICS}
             below, share = own.detach(), output.usage
+        metrics["violations"] = float(sum(self.violations))
         return metrics
 
     def _level_collapsed(self, index: int, numbers: dict[str, float]) -> None:
@@ -147,8 +147,12 @@ class HierarchyRun(TrainingRun):
         watched = {name: 0.0 for name in ("H", "F", "F_tilde", "separation_mean", "lambda_max", "token_spread")}
         self.level_status[index].update(self.step, watched | numbers, finite)
 
-    def _count(self, level: int, variance: float, total: float) -> None:
-        self.violations[level] += bool(variance < -_VIOLATION * (1.0 + abs(total)))
+    def _update(self, who: str) -> None:
+        losses = self._evaluate().losses
+        levels = [(losses.total, losses.variance), *((output.total, output.variance) for output in self.model.outputs)]
+        totals, variances = torch.stack([torch.stack(pair) for pair in levels]).detach().double().cpu().numpy().T
+        self.violations = [n + int(bad) for n, bad in zip(self.violations, is_violation(variances, totals))]
+        super()._update(who)
 
     def _record(self, metrics: dict[str, float]) -> None:
         row = np.array([metrics[name] for name in self.level_names])
@@ -159,10 +163,10 @@ class HierarchyRun(TrainingRun):
         super()._record(metrics)
 
     def look(self) -> Frame:
-        """As `TrainingRun.look`; counts no violation twice."""
-        kept = list(self.violations), [tracker.to_dict() for tracker in self.level_status]
+        """As `TrainingRun.look`."""
+        kept = [tracker.to_dict() for tracker in self.level_status]
         frame = super().look()
-        self.violations, self.level_status = kept[0], [StatusTracker.from_dict(values) for values in kept[1]]
+        self.level_status = [StatusTracker.from_dict(values) for values in kept]
         return frame
 
     def _capture(self, evaluation: Evaluation, metrics: dict[str, float]) -> Frame:
@@ -230,6 +234,11 @@ class HierarchyRun(TrainingRun):
             }
             run.last_frame = HierarchyFrame(**run.last_frame.__dict__, **parts)
         return run
+
+
+def is_violation(variance: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Whether V < 0 by more than the rounding of float32 sums of the size of L_q; elementwise, False for NaN."""
+    return variance < -_VIOLATION * (1.0 + np.abs(total))
 
 
 def _plain(frame: Frame | None) -> Frame | None:

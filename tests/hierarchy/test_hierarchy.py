@@ -115,6 +115,26 @@ def test_runs_repeat_whatever_the_slicing_and_restore_exactly() -> None:
         HierarchyRun.restore(b"nothing")
 
 
+def test_the_sign_of_v_is_checked_at_every_step_also_between_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ddcl_core.hierarchy import run as module
+
+    assert module.is_violation(np.array([-1e-3, -1e-12, 0.0, np.nan]), np.array([1.0, 1.0, 1.0, np.nan])).tolist() == [True, False, False, False]
+    seen: list[np.ndarray] = []
+
+    def third_step_is_wrong(variance: np.ndarray, total: np.ndarray) -> np.ndarray:
+        seen.append(variance)
+        return np.array([False, len(seen) == 3, False])
+
+    monkeypatch.setattr(module, "is_violation", third_step_is_wrong)
+    run = HierarchyRun(CONFIG.with_(batch_documents=2, frame_every=50))
+    run.advance(1e9, {"until_step": 7})
+    assert len(seen) == 7 and run.violations == [0, 1, 0] and all((v >= 0).all() and len(v) == 3 for v in seen)
+    assert np.ptp([v[0] for v in seen]) > 0, "each step's own mini-batch"
+    run = HierarchyRun(CONFIG.with_(frame_every=5))
+    run.advance(1e9, {"until_step": 5})
+    assert run.history["violations"].tolist() == [0.0] * 6
+
+
 def test_frames_and_metrics_agree_with_the_layer() -> None:
     run = HierarchyRun(CONFIG)
     frame = run.advance(1e9, {"until_step": 5})[-1]
