@@ -80,7 +80,8 @@ def keep_watch(token: str, watch: Watch) -> None:
     failed = st.session_state.get(failure)
     if asked or (is_due(now, seen, watch.first) and (failed is None or time.monotonic() - failed[0] > AGAIN)):
         try:
-            st.session_state[f"{watch.key}_look"] = (token, watch.take(token, look), now.step)
+            with words, st.spinner("Looking closely …"):
+                st.session_state[f"{watch.key}_look"] = (token, watch.take(token, look), now.step)
             st.session_state[failure] = failed = None
         except InputError as error:
             st.session_state[failure] = failed = (time.monotonic(), str(error))

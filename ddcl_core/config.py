@@ -144,6 +144,7 @@ class RunConfig:
         tokens from the soft centroids), times `anchor_weight`.
     initialization, init_scale: 'scaled' puts p_k = mean + a (token_k - mean) with a = init_scale.
     batch_documents: documents a step; None takes all of them (full-batch gradient descent, as F~ needs).
+    measured_documents: with batches, metrics and frames are of a fixed, random sample of so many documents; None takes all.
     frame_every: capture a frame every so many steps; 0 captures every step to 40, then every second.
     sample_tokens: size of the fixed token sample in a frame. max_steps: the run is finished there.
     device: 'auto', 'cpu', 'cuda' or 'mps'.
@@ -164,6 +165,7 @@ class RunConfig:
     init_scale: float = 0.6
     seed: int = 7
     batch_documents: int | None = None
+    measured_documents: int | None = None
     frame_every: int = 0
     sample_tokens: int = 1500
     max_steps: int = 400
@@ -183,6 +185,12 @@ class RunConfig:
         _number("seed", self.seed, 0, 2**32 - 1, whole=True)
         if self.batch_documents is not None:
             _number("batch_documents", self.batch_documents, 1, 100_000, whole=True)
+        if self.measured_documents is not None:
+            _number("measured_documents", self.measured_documents, 1, 100_000, whole=True)
+            if self.batch_documents is None:
+                raise InputError(
+                    "measured_documents needs batch_documents: a run that trains on all documents at each step measures all of them."
+                )
         _number("frame_every", self.frame_every, 0, 100_000, whole=True)
         _number("sample_tokens", self.sample_tokens, 1, 20_000, whole=True)
         _number("max_steps", self.max_steps, 1, 10_000_000, whole=True)
@@ -217,7 +225,7 @@ class RunConfig:
     def scene_digest(self) -> str:
         """Short hash of everything that determines the tokens and the map: two runs that share it share one map."""
         d = self.to_dict()
-        keys = ("data", "encoder", "num_prototypes", "initialization", "init_scale", "seed", "sample_tokens")
+        keys = ("data", "encoder", "num_prototypes", "initialization", "init_scale", "seed", "sample_tokens", "measured_documents")
         return _digest({k: d[k] for k in keys})
 
     def digest(self) -> str:

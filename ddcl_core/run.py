@@ -58,11 +58,12 @@ class TrainingRun:
         self._row_steps: list[int] = []
         self._batches = torch.Generator().manual_seed(config.seed + 1)
         self._batch: Tensor | None = self._draw_batch()
+        self._measured = self._draw_measured()
         self._pending: Evaluation | None = None
         self._measured_at: tuple[int, float] | None = None  # step and temperature of the last measurement
         self.last_frame: Frame | None = None
         with torch.no_grad():
-            start = self.model.encode()
+            start = self.model.encode(self._measured)
         self.status_tracker = StatusTracker(config.num_prototypes, token_spread(token_covariance(start)))
         self._sample = self._draw_sample(len(start))
 
@@ -94,12 +95,26 @@ class TrainingRun:
 
     def sample_places(self) -> np.ndarray:
         """(S,) places of the sampled tokens among all N real tokens, in reading order."""
-        return self._sample.cpu().numpy()
+        if self._measured is None:
+            return self._sample.cpu().numpy()
+        mask, chosen = self.scene.mask, self._measured.cpu().numpy()
+        place = np.cumsum(mask).reshape(mask.shape) - 1  # of each real token among all
+        return place[chosen][mask[chosen]][self._sample.cpu().numpy()]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the metrics should know."""
+        if self._measured is None:
+            return []
+        return [
+            f"Curves and pictures are of {len(self._measured):,} of the {len(self.scene.mask):,} documents, drawn at random once; "
+            "training draws from all."
+        ]
 
     def sample_info(self) -> dict[str, Any]:
         """Who the sampled tokens are: labels, documents (S,), words (S), class_names."""
         mask = self.scene.mask
-        document, position = (index[self._sample.cpu().numpy()] for index in np.nonzero(mask))
+        document, position = (index[self.sample_places()] for index in np.nonzero(mask))
         return {
             "labels": self.scene.token_labels[document, position],
             "documents": document,
@@ -139,7 +154,7 @@ class TrainingRun:
             return self.last_frame
         kept = self.last_frame
         with torch.no_grad():
-            evaluation = self.model.evaluate(self.temperature)
+            evaluation = self.model.evaluate(self.temperature, self._measured)
         known = self._rows[-1] if self._row_steps and self._row_steps[-1] == self.step else None
         metrics = self._metrics(evaluation) if known is None else dict(zip(METRIC_NAMES, known.tolist(), strict=True))
         frame, self.last_frame = self._capture(evaluation, metrics), kept
@@ -195,12 +210,12 @@ class TrainingRun:
             return []
         due = frame_due(self.step, self.config.frame_every) or self.step >= self.max_steps
         if self._batch is not None and not due:
-            return []  # a mini-batch says little of all tokens; those are looked at when a frame is due
+            return []  # a mini-batch says little of all tokens; they, or a fixed sample, are looked at when a frame is due
         if self._batch is None:
             evaluation = self._evaluate()
         else:
             with torch.no_grad():
-                evaluation = self.model.evaluate(self.temperature)
+                evaluation = self.model.evaluate(self.temperature, self._measured)
         metrics = self._metrics(evaluation)
         self.f_tilde_increases = int(metrics["F_tilde_increases"])
         self._measured_at = now
@@ -282,6 +297,13 @@ class TrainingRun:
         if size is None or size >= documents:
             return None
         return torch.randperm(documents, generator=self._batches)[:size].to(self.device)
+
+    def _draw_measured(self) -> Tensor | None:
+        size, documents = self.config.measured_documents, len(self.scene.mask)
+        if size is None or size >= documents or self._batch is None:
+            return None
+        generator = torch.Generator().manual_seed(self.config.seed + 3)
+        return torch.randperm(documents, generator=generator)[:size].sort().values.to(self.device)
 
     def _draw_sample(self, tokens: int) -> Tensor:
         generator = torch.Generator().manual_seed(self.config.seed + 2)

@@ -81,6 +81,10 @@ def _agreement(look: looks.DocumentLook) -> None:
     )
 
 
+def _of(look: looks.DocumentLook, some: np.ndarray) -> str:
+    return "" if len(some) == look.material.count else f", spread over all {look.material.count:,}"
+
+
 def is_it_faithful(look: looks.DocumentLook, token: str) -> None:
     """Coherence of the names, and what the logit loses without the words of the prototype that carried it."""
     scores = look.npmi[np.isfinite(look.npmi)]
@@ -98,7 +102,8 @@ def is_it_faithful(look: looks.DocumentLook, token: str) -> None:
     )
     if st.button("Check it on these documents", key="document-faith"):
         try:
-            st.session_state.document_faith = looks.ask_faithfulness(token)
+            with st.spinner("Leaving words unread …"):
+                st.session_state.document_faith = looks.ask_faithfulness(token)
         except InputError as error:
             st.error(plain(str(error)))
     found = st.session_state.get("document_faith")
@@ -108,7 +113,7 @@ def is_it_faithful(look: looks.DocumentLook, token: str) -> None:
     gap = top - random
     half = 1.96 * gap.std(ddof=1) / max(len(gap), 1) ** 0.5 if len(gap) > 1 else float("nan")
     st.html(
-        f'<p class="ddcl-note">{len(gap):,} documents, {found["taken"].mean():.1f} tokens taken on average. The logit falls by '
+        f'<p class="ddcl-note">{len(gap):,} documents{_of(look, gap)}, {found["taken"].mean():.1f} tokens taken on average. The logit falls by '
         f"<b>{top.mean():.3f}</b> without the top prototype's words and by <b>{random.mean():.3f}</b> without as many random ones: a "
         f"difference of <b>{gap.mean():+.3f} ± {half:.3f}</b> (95 %). It is larger for the top prototype in "
         f"{(gap > 0).mean():.0%} of the documents. As of step {found['step']:,}, on the documents that were trained on.</p>"

@@ -17,6 +17,7 @@ PROTOTYPES = (2, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64)
 MAPS = ("umap", "pca")
 TASKS = {"classification": "tell the classes apart", "reconstruction": "cluster, no labels"}
 MOST_TOKENS = 700_000
+MEASURED_TOKENS = 40_000  # at each frame; with more, a frame would take seconds
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ def panel_of(state: DocumentState) -> Panel:
         config = replace(config, num_prototypes=state.prototypes)
     if data.num_documents <= (config.batch_documents or 0):
         config = replace(config, batch_documents=None)
+    elif data.num_documents * data.tokens_per_document > MEASURED_TOKENS:
+        config = replace(config, measured_documents=max(config.batch_documents, MEASURED_TOKENS // data.tokens_per_document))
     if state.epsilon[0] is not None:
         config = config.with_(epsilon=state.epsilon[0])
     if state.temperature[0] is not None:

@@ -84,12 +84,13 @@ def agreement(scene: Any, q: np.ndarray) -> dict[str, tuple[float, float, float]
     return {name: (float(s.accuracy), float(s.nmi), float(s.ari)) for name, s in scores.items()}
 
 
-def _logits(run: Any, mask: Any) -> Any:
-    """Logits (B, C) of the run's readout over the tokens of `mask` (B, T), which may have holes: they are not read."""
+def _logits(run: Any, rows: Any, mask: Any) -> Any:
+    """Logits (B', C) of the run's readout of the documents `rows` (B',) over the tokens of `mask` (B', T), which may have
+    holes: they are not read."""
     from ddcl_core.losses import quantization_losses
 
     model = run.model
-    z = model.encoder(model.tokens, mask)
+    z = model.encoder(model.tokens[rows], mask)
     return _pooled(model, quantization_losses(z, model.prototypes, run.temperature, mask).centroids, mask)
 
 
@@ -106,42 +107,41 @@ def faithfulness(run: Any, draws: int = 5, seed: int = 0, most: int = 400) -> di
 
     For each document: the predicted class c, and the prototype that adds most to its logit beyond what the mean document
     gets from it. Its tokens (those it leads) are left unread, by encoder and readout alike; at least one token stays.
-    Returns drop_top (B,), drop_random (B,) (mean of `draws`), how many tokens were taken (B,), the documents (B,), the step;
-    documents whose top prototype leads no token are left out.
+    Of at most `most` documents, spread evenly. Returns drop_top (B,), drop_random (B,) (mean of `draws`), how many tokens were
+    taken (B,), the documents (B,), the step; documents whose top prototype leads no token are left out.
     """
     import torch
 
-    model = run.model
     from ddcl_core.losses import quantization_losses
 
+    model = run.model
     with torch.no_grad():
-        mask = model.mask
-        z = model.encoder(model.tokens, mask)
-        q = quantization_losses(z, model.prototypes, run.temperature, mask).assignments  # B, T, K
-        count = mask.sum(1, keepdim=True).clamp(min=1)
-        u = torch.where(mask[..., None], q, 0.0).sum(1) / count  # B, K
-        before = _logits(run, mask)
+        count = len(model.mask)
+        rows = torch.from_numpy(np.linspace(0, count - 1, min(most, count)).astype(np.int64)).to(model.mask.device)
+        mask = model.mask[rows]
+        z = model.encoder(model.tokens[rows], mask)
+        losses = quantization_losses(z, model.prototypes, run.temperature, mask)
+        q = losses.assignments  # B, T, K
+        u = torch.where(mask[..., None], q, 0.0).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)  # B, K
+        before = _pooled(model, losses.centroids, mask)
         predicted = before.argmax(-1)
         parts = (u - u.mean(0)) * (model.prototypes @ model.head.weight.T)[:, predicted].T  # B, K
-        top = parts.argmax(-1)
-        led = (q.argmax(-1) == top[:, None]) & mask
+        led = (q.argmax(-1) == parts.argmax(-1)[:, None]) & mask
         size = torch.minimum(led.sum(1), mask.sum(1) - 1)
-        use = torch.nonzero(size > 0).flatten()[:most]
         generator = torch.Generator().manual_seed(seed)
-        scores = torch.rand(mask.shape, generator=generator).to(mask.device)
+        noise = lambda: torch.rand(mask.shape, generator=generator).to(mask.device)  # noqa: E731
 
         def without(priority: Any) -> Any:
             order = priority.masked_fill(~mask, -1.0).argsort(1, descending=True).argsort(1)
-            gone = _logits(run, mask & (order >= size[:, None]))
+            gone = _logits(run, rows, mask & (order >= size[:, None]))
             return (before - gone).gather(1, predicted[:, None])[:, 0]
 
-        top_drop = without(scores + led.float())
-        random_drop = torch.stack(
-            [without(torch.rand(mask.shape, generator=generator).to(mask.device)) for _ in range(draws)]
-        ).mean(0)
+        top_drop = without(noise() + led.float())
+        random_drop = torch.stack([without(noise()) for _ in range(draws)]).mean(0)
+        use = torch.nonzero(size > 0).flatten()
     pick = lambda values: values[use].double().cpu().numpy()  # noqa: E731
     found = {"drop_top": pick(top_drop), "drop_random": pick(random_drop), "taken": pick(size)}
-    return found | {"documents": use.cpu().numpy(), "step": run.step}
+    return found | {"documents": rows[use].cpu().numpy(), "step": run.step}
 
 
 def whole(run: Any, document: int, most: int = MOST_TOKENS) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class LiveRun:
             "num_documents": int(getattr(scene, "num_documents", 0)),
             "name": scene.name,
             "source": scene.source,
-            "notes": list(scene.notes),
+            "notes": [*scene.notes, *getattr(self._run, "notes", [])],
             "explained_variance": getattr(scene, "explained_variance", None),
             "planes": {plane.name: packing.plane_message(plane) for plane in self._planes},
         }

@@ -84,7 +84,7 @@ def document_scene(
             f"and {int(read.unread.sum())} of their tokens are not seen."
         )
     mask = read.mask[filled]
-    projected, kept, projection = project_tokens(read.tokens[filled][mask], config.dim)
+    projected, kept, projection = project_tokens(read.tokens[read.mask], config.dim)
     tokens = np.zeros((*mask.shape, config.dim), dtype=np.float32)
     tokens[mask] = projected
     labels = np.array([corpus.labels[i] for i in chosen])[filled]

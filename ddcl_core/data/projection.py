@@ -50,19 +50,27 @@ def project_tokens(tokens: np.ndarray, dim: int) -> tuple[np.ndarray, float, Pro
             f"{N} tokens of a model with {D} dimensions give at most {largest} principal components, but data.dim is "
             f"{dim}; set it to {largest} or less{', or add more text' if largest < D else ''}."
         )
-    x = tokens.astype(np.float64)
-    if not np.isfinite(x).all():
+    if not all(np.isfinite(part).all() for part in _blocks(tokens)):
         raise InputError("The model gave token values that are not finite; choose another model or other texts.")
-    mean = x.mean(axis=0)
-    x -= mean
-    total = np.sum(x * x) / N
+    mean = tokens.mean(axis=0, dtype=np.float64)
+    covariance = np.zeros((D, D))
+    for part in _blocks(tokens):
+        x = part.astype(np.float64) - mean
+        covariance += x.T @ x / N
+    total = float(np.trace(covariance))
     if total <= 1e-12 * max(np.abs(tokens).max(), 1e-30) ** 2:
         raise InputError("All tokens are the same, so there is nothing to learn from; add different texts.")
-    variances, directions = np.linalg.eigh(x.T @ x / N)  # ascending; (D,), (D, D)
+    variances, directions = np.linalg.eigh(covariance)  # ascending; (D,), (D, D)
     variances, directions = variances[::-1][:dim], directions[:, ::-1][:, :dim]
     loading = np.argmax(np.abs(directions), axis=0)
     directions = directions * np.sign(directions[loading, np.arange(dim)])
     kept = float(variances.clip(0.0).sum())
     scale = float(np.sqrt(dim / kept))
-    projected = (x @ directions) * scale
-    return projected.astype(np.float32), min(kept / total, 1.0), Projection(mean, directions, scale)
+    projection = Projection(mean, directions, scale)
+    projected = np.concatenate([projection.apply(part) for part in _blocks(tokens)])
+    return projected, min(kept / total, 1.0), projection
+
+
+def _blocks(tokens: np.ndarray, rows: int = 1 << 15) -> list[np.ndarray]:
+    """Views of so many rows each: whole, in float64, the tokens of 20,000 documents would take gigabytes."""
+    return [tokens[i : i + rows] for i in range(0, len(tokens), rows)]

@@ -68,6 +68,40 @@ def test_a_restored_run_goes_on_exactly(changes, seed):
         np.testing.assert_array_equal(values, other.history[name])
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_measuring_a_sample_changes_what_is_shown_and_not_what_is_trained(seed):
+    ragged = ("one word", "two words here", "a", "some more of these words", "the end of it", "nothing else")
+    data = DataConfig(kind="custom", texts=ragged, num_documents=6, tokens_per_document=8, dim=4)
+    config = SMALL.with_(data=data, seed=seed, batch_documents=2, frame_every=3, sample_tokens=7)
+    whole = TrainingRun(config)
+    part = TrainingRun(config.with_(measured_documents=3), whole.scene)
+    frame = part.advance(1e9, {"until_step": 9})[-1]
+    whole.advance(1e9, {"until_step": 9})
+    assert torch.equal(whole.model.prototypes, part.model.prototypes)
+    chosen = part._measured.tolist()
+    assert len(set(chosen)) == 3
+    with torch.no_grad():
+        z = part.model.encode()
+        owners = torch.from_numpy(np.nonzero(part.scene.mask)[0])
+        losses = quantization_losses(z[torch.isin(owners, part._measured)], part.model.prototypes, part.temperature)
+    assert frame.metrics["L_q"] == pytest.approx(float(losses.total), rel=1e-5)
+    places = part.sample_places()
+    np.testing.assert_allclose(frame.tokens, z[places].numpy(), atol=1e-6)
+    info = part.sample_info()
+    assert set(info["documents"]) <= set(chosen) and (info["documents"] == owners.numpy()[places]).all()
+    flat = [word for row in part.scene.words for word in row]
+    assert info["words"] == [flat[place] for place in places]
+    assert "3 of the 6 documents" in part.notes[0] and not whole.notes
+    again = TrainingRun.restore(part.save(), part.scene)
+    assert_same_frames(part.advance(1e9, {"until_step": 15}), again.advance(1e9, {"until_step": 15}))
+
+
+def test_a_sample_to_measure_needs_batches():
+    with pytest.raises(InputError, match="needs batch_documents"):
+        SMALL.with_(measured_documents=3)
+    assert TrainingRun(SMALL.with_(batch_documents=2, measured_documents=600)).notes == []
+
+
 def test_full_batch_descent_follows_the_gradient_of_the_loss():
     """One SGD step on frozen tokens, against autograd in float64."""
     config = SMALL.with_(encoder=EncoderConfig("none"), lr_prototypes=0.05)

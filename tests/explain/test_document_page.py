@@ -82,6 +82,17 @@ def test_faithfulness_takes_the_right_tokens(run: TrainingRun) -> None:
     assert np.allclose(found["drop_top"], worker.faithfulness(run, draws=3)["drop_top"])
 
 
+def test_faithfulness_of_many_documents_is_of_some_of_them_spread_evenly(run: TrainingRun) -> None:
+    found = worker.faithfulness(run, draws=1, most=3)
+    assert set(found["documents"]) <= {0, 2, 5}
+
+
+def test_many_tokens_are_measured_on_a_sample() -> None:
+    many = panel_of(DocumentState(own="upload:x", own_size=20_000, own_labelled=True, count=20_000, read=32)).config
+    assert many.measured_documents == 1250 and many.batch_documents == 64
+    assert panel_of(DocumentState(count=400, read=64)).config.measured_documents is None
+
+
 def test_texts_are_escaped_and_complete(look: DocumentLook) -> None:
     out = tinted(look, 0, "light")
     assert "<b>The coach" not in out and "&amp; fans" in out and "won" in out and "praised the players" in out
