@@ -16,6 +16,11 @@ export function format(x, digits = 3) {
   return text.replaceAll("-", "−");
 }
 
+/** A whole number with commas between thousands, as the rest of the page writes them. */
+export function grouped(n) {
+  return Number(n).toLocaleString("en-US");
+}
+
 function strip(text) {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }

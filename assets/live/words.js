@@ -1,7 +1,7 @@
 // Everything that is text or a form value, brought up to date some eight times a second, apart from the pictures.
 import { setText } from "./dom.js";
 import { setRich } from "./layout.js";
-import { format } from "./numbers.js";
+import { format, grouped } from "./numbers.js";
 import { mapNote, STATUS, verdict } from "./text.js";
 
 export class Words {
@@ -108,8 +108,8 @@ export class Words {
       ? [
           hello.source,
           model.planes.length
-            ? `${hello.num_tokens} of ${hello.num_documents} objects shown, all of them train`
-            : `${hello.num_tokens} ${nouns.tokens} of ${hello.num_documents} ${nouns.documents} shown`,
+            ? `${grouped(hello.num_tokens)} of ${grouped(hello.num_documents)} objects shown, all of them train`
+            : `${grouped(hello.num_tokens)} ${nouns.tokens} of ${grouped(hello.num_documents)} ${nouns.documents} shown`,
           hello.device_note || hello.device,
           ...(hello.notes ?? []),
         ]

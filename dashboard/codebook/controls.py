@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.codebook.own import own_images
 from dashboard.codebook.state import IMAGES, SIZES, CodebookState
 from dashboard.presets import Panel
+from dashboard.own_data import own_popover
 from dashboard.theme import plain
 from ddcl_core.codebook.config import ImageConfig
 from ddcl_core.errors import InputError
@@ -48,7 +49,7 @@ def images_row(state: CodebookState, shown: CodebookState, panels: tuple[Panel, 
 
 
 def _own_pictures(state: CodebookState, shown: CodebookState, begin: Begin) -> None:
-    with st.popover("Other pictures" if state.own else "Own pictures", icon=":material/upload_file:", width="stretch"):
+    with own_popover("pictures", state.own, "codebook_own"):
         st.markdown(
             "Pictures of your own: png or jpeg files, or a zip of them, of any size. Large ones are cut into patches "
             "of 32 × 32 pixels. They stay on this machine and out of the link."

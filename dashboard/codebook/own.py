@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.engine.shelf import Shelf
 from dashboard.process_state import once
 from ddcl_core.errors import InputError
 
@@ -21,9 +20,7 @@ class OwnImages:
     """Reference -> ImageSet; the ones used longest ago make room. Thread-safe."""
 
     def __init__(self, limit: int = MAX_BYTES) -> None:
-        self._kept: OrderedDict[str, ImageSet] = OrderedDict()
-        self._limit = limit
-        self._lock = threading.Lock()
+        self._shelf = Shelf(limit)
 
     def read(self, files: Sequence[tuple[str, bytes]], config: Any, seed: int) -> str:
         """Read pictures and keep them under the reference that is returned. Raises InputError with one sentence."""
@@ -34,27 +31,17 @@ class OwnImages:
         for name, content in files:
             digest.update(name.encode() + b"\0" + content)
         reference = digest.hexdigest()[:32]
-        with self._lock:
-            self._kept[reference] = images
-            self._kept.move_to_end(reference)
-            while len(self._kept) > 1 and sum(_size(kept) for kept in self._kept.values()) > self._limit:
-                self._kept.popitem(last=False)
+        self._shelf.put(reference, images, images.train.nbytes + images.held_out.nbytes)
         return reference
 
     def held(self, config: Any) -> ImageSet | None:
         """The pictures a configuration refers to; None when it needs none. Raises InputError when they are gone."""
         if config.images.kind != "own":
             return None
-        with self._lock:
-            found = self._kept.get(config.images.reference)
-            if found is None:
-                raise InputError("The server no longer has these pictures; load them again.")
-            self._kept.move_to_end(config.images.reference)
-            return found
-
-
-def _size(images: ImageSet) -> int:
-    return images.train.nbytes + images.held_out.nbytes
+        found = self._shelf.get(config.images.reference)
+        if found is None:
+            raise InputError("The server no longer has these pictures; load them again.")
+        return found
 
 
 def own_images() -> OwnImages:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard.documents.state import DocumentState
 from dashboard.engine.uploads import uploads
+from dashboard.own_data import own_popover
 from dashboard.theme import plain
 from ddcl_core.data.tables import Table, pasted_table, read_table, take_documents
 from ddcl_core.errors import InputError
@@ -21,7 +22,7 @@ KINDS = ["csv", "tsv", "txt", "jsonl", "json", "ndjson", "parquet", "xlsx", "zip
 
 def own_documents(state: DocumentState, shown: DocumentState, begin: Begin) -> None:
     """The popover in which documents are loaded. state: what runs; shown: with what was set in the live view since."""
-    with st.popover("Other documents" if state.own else "Own documents", icon=":material/upload_file:", width="stretch"):
+    with own_popover("documents", state.own, "document_own"):
         st.markdown(
             "CSV, TSV, JSON lines, Parquet, Excel, or a zip of text files with a folder for each label; or paste text. Nothing leaves "
             "this machine, and nothing of it goes into the link."

@@ -7,10 +7,10 @@ file of megabytes. The workers get the catalogue itself, once for each scene, wi
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
+import sys
 from typing import TYPE_CHECKING
 
+from dashboard.engine.shelf import Shelf
 from dashboard.process_state import once
 from ddcl_core.config import DataConfig
 from ddcl_core.errors import InputError
@@ -22,25 +22,20 @@ if TYPE_CHECKING:
     Upload = Catalogue | OwnDocuments
 
 _PREFIX = "upload:"
-MAX_OBJECTS = 300_000  # of all kept uploads together, some 60 MB of catalogues
+MAX_BYTES = 400 * 2**20  # of all kept uploads together
+_OBJECT_BYTES = 200  # of one object of a catalogue
 
 
 class Uploads:
     """Reference -> what was read; the ones used longest ago make room. Thread-safe."""
 
-    def __init__(self, limit: int = MAX_OBJECTS) -> None:
-        self._kept: OrderedDict[str, Upload] = OrderedDict()
-        self._limit = limit
-        self._lock = threading.Lock()
+    def __init__(self, limit: int = MAX_BYTES) -> None:
+        self._shelf = Shelf(limit)
 
     def keep(self, content: bytes, upload: Upload) -> str:
         """Keep what was read from `content`, and return its reference; the same content has the same one."""
         reference = _PREFIX + hashlib.sha256(content).hexdigest()[:32]
-        with self._lock:
-            self._kept[reference] = upload
-            self._kept.move_to_end(reference)
-            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._limit:
-                self._kept.popitem(last=False)
+        self._shelf.put(reference, upload, _size(upload))
         return reference
 
     def held(self, data: DataConfig) -> Upload | None:
@@ -50,13 +45,16 @@ class Uploads:
         """
         if data.kind not in ("orbits", "custom") or len(data.texts) != 1 or not data.texts[0].startswith(_PREFIX):
             return None
-        with self._lock:
-            found = self._kept.get(data.texts[0])
-            if found is None:
-                what = "this catalogue" if data.kind == "orbits" else "these documents"
-                raise InputError(f"The server no longer has {what}; load the file again.")
-            self._kept.move_to_end(data.texts[0])
-            return found
+        found = self._shelf.get(data.texts[0])
+        if found is None:
+            what = "this catalogue" if data.kind == "orbits" else "these documents"
+            raise InputError(f"The server no longer has {what}; load the file again.")
+        return found
+
+
+def _size(upload: Upload) -> int:
+    texts = getattr(upload, "texts", None)
+    return _OBJECT_BYTES * len(upload) if texts is None else sum(map(sys.getsizeof, texts))
 
 
 def uploads() -> Uploads:

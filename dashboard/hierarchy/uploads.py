@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.engine.uploads import uploads
 from dashboard.hierarchy.state import HierarchyState
+from dashboard.own_data import own_popover
 from dashboard.theme import plain
 from ddcl_core.data.tables import read_table, take_documents
 from ddcl_core.errors import InputError
@@ -19,7 +20,7 @@ Begin = Callable[[HierarchyState], None]
 
 def own_texts(state: HierarchyState, shown: HierarchyState, begin: Begin) -> None:
     """The popover in which a file is loaded; its columns are guessed, and the Documents page lets them be chosen."""
-    with st.popover("Other documents" if state.own else "Own documents", icon=":material/upload_file:", width="stretch"):
+    with own_popover("documents", state.own, "hierarchy_own"):
         st.markdown("CSV, TSV, JSON lines, Parquet, Excel or a zip of text files. They stay on this machine and out of the link.")
         file = st.file_uploader("File of documents", key="hierarchy-file", label_visibility="collapsed")
         if file is not None and file.file_id != st.session_state.get("hierarchy_file_read"):

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.orbits.catalogues import load_upload
 from dashboard.orbits.state import CLUSTERS, IMBALANCES, NOISES, OBJECTS, UPLOAD_LIMIT, OrbitState
 from dashboard.presets import Panel
+from dashboard.own_data import own_popover
 from dashboard.theme import plain
 from ddcl_core.errors import InputError
 from ddcl_core.orbits import Problem
@@ -58,8 +59,7 @@ def _slide(label: str, options: tuple[Any, ...], value: Any, key: str, form: str
 
 
 def _own_catalogue(state: OrbitState, shown: OrbitState, begin: Begin) -> None:
-    name = "Other catalogue" if state.own else "Own catalogue"
-    with st.popover(name, icon=":material/upload_file:", width="stretch"):
+    with own_popover("catalogue", state.own, "orbit_own"):
         st.markdown(
             "A file of your own: two-line elements with or without names (TLE, 3LE), or GP data as CSV or JSON. It stays "
             "on this machine and out of the link."

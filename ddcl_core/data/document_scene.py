@@ -42,14 +42,14 @@ def _choose(config: DataConfig, seed: int, given: OwnDocuments | None) -> tuple[
     if config.kind == "custom" and given is None:
         corpus = custom_corpus(config.texts, config.text_labels)
         chosen = np.arange(min(len(corpus.texts), config.num_documents))
-        cut = f"Only the first {len(chosen)} of {len(corpus.texts)} documents are used."
+        cut = f"Only the first {len(chosen):,} of {len(corpus.texts):,} documents are used."
         return corpus, chosen, [cut] if len(chosen) < len(corpus.texts) else []
     corpus = CORPORA[config.kind]() if given is None else custom_corpus(given.texts, given.labels)
     chosen = sample_balanced(corpus.labels, config.num_documents, np.random.default_rng(seed))
     if given is not None:
         cut = f"{len(chosen):,} of {len(corpus.texts):,} documents are used, drawn evenly over the labels."
         return corpus, chosen, [*given.notes, *([cut] if len(chosen) < len(corpus.texts) else [])]
-    few = f"{corpus.name} has only {len(chosen)} distinct documents; all of them are used."
+    few = f"{corpus.name} has only {len(chosen):,} distinct documents; all of them are used."
     return corpus, chosen, [few] if len(chosen) < config.num_documents else []
 
 
@@ -76,12 +76,12 @@ def document_scene(
     if not len(filled):
         raise InputError("None of the documents holds a token that the model knows; add some text.")
     if len(filled) < len(texts):
-        notes.append(f"Documents without any text are left out: {len(texts) - len(filled)}.")
+        notes.append(f"Documents without any text are left out: {len(texts) - len(filled):,}.")
     longer = int((read.unread > 0).sum())
     if longer:
         notes.append(
-            f"Only the first {read.mask.shape[1]} tokens of each document are read: {longer} documents are longer, "
-            f"and {int(read.unread.sum())} of their tokens are not seen."
+            f"Only the first {read.mask.shape[1]:,} tokens of each document are read: {longer:,} documents are longer, "
+            f"and {int(read.unread.sum()):,} of their tokens are not seen."
         )
     mask = read.mask[filled]
     projected, kept, projection = project_tokens(read.tokens[read.mask], config.dim)
@@ -96,7 +96,7 @@ def document_scene(
         class_names=corpus.class_names,
         words=[read.words[i] for i in filled],
         texts=[texts[i] for i in filled],
-        name=f"{corpus.name}: {len(filled)} documents",
+        name=f"{corpus.name}: {len(filled):,} documents",
         source=f"{corpus.source} Token embeddings: {model.source}.",
         explained_variance=kept,
         notes=notes,

@@ -57,6 +57,12 @@ def test_own_documents_are_loaded_with_the_guessed_columns(documents: LabPage) -
     page.get_by_role("button", name="Read these 12 documents").click()
     documents.until("root.textContent.includes('sport') && lab.shownStep >= 1")
     documents.until_query("data", lambda value: value == "own")
+    page.get_by_role("button", name="Other documents").wait_for()
+    page.locator("input[type=file]").wait_for(state="detached")  # out of the way of the picture
+    page.get_by_role("button", name="Other documents").click()
+    page.get_by_role("button", name="Back to the example's documents").click()
+    documents.until_query("data", lambda value: value is None)
+    page.get_by_role("button", name="Own documents").wait_for()
 
 
 def test_a_bad_file_is_refused_and_what_runs_goes_on(documents: LabPage) -> None:

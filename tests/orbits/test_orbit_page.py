@@ -24,6 +24,7 @@ from dashboard.tables import count_table, method_table
 from ddcl_core import TrainingRun
 from ddcl_core.data.plane import Plane, weighted_places
 from ddcl_core.data.scene import load_scene
+from ddcl_core.data.tables import OwnDocuments
 from ddcl_core.errors import InputError
 from ddcl_core.orbits import EARTH_RADIUS, REGIMES, features, synthetic_population
 from ddcl_core.orbits.planes import along_altitude, along_eccentricity, along_inclination, orbit_planes
@@ -127,12 +128,16 @@ def test_a_file_that_is_none_costs_one_sentence_and_a_lost_one_too() -> None:
 
 
 def test_uploads_are_bounded_but_the_newest_stays() -> None:
-    kept = Uploads(limit=15)
+    kept = Uploads(limit=3000)  # bytes; ten objects take two thousand
     first, second = (kept.keep(str(n).encode(), synthetic_population(10, seed=n)) for n in range(2))
     with pytest.raises(InputError):
         kept.held(replace(POPULATION, texts=(first,)))
     assert len(kept.held(replace(POPULATION, texts=(second,)))) == 10
     assert kept.held(POPULATION) is None
+    long = kept.keep(b"long", OwnDocuments(("x" * 3000, "y"), (), ()))
+    assert kept.held(replace(POPULATION, kind="custom", texts=(long,))).texts[1] == "y"
+    with pytest.raises(InputError, match="load the file again"):
+        kept.held(replace(POPULATION, texts=(second,)))
 
 
 # ---- planes ----------------------------------------------------------------------------------------------------------
