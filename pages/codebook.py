@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import replace
 
@@ -14,11 +13,10 @@ from dashboard.codebook.presets import CODEBOOK_PRESETS
 from dashboard.codebook.sections import hardening, rate
 from dashboard.codebook.state import MAPS, CodebookState, from_query, panels_of, to_query
 from dashboard.links import settle_view
-from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
+from dashboard.page import Page, panels_or_example, report_on
 from dashboard.presets import Panel
-from dashboard.theme import heading, page_css, plain, subscripts
-from ddcl_core.errors import InputError
+from dashboard.theme import heading, page_css
 
 BACKGROUND = """
 **One picture, two codebooks.** A small convolutional autoencoder halves an image twice, so that each cell of 4 × 4
@@ -43,16 +41,19 @@ Bits per pixel: $\\log_2 K / 16$, or with an entropy coder the entropy of the us
 """
 
 
+PAGE = Page("codebook", from_query, to_query)
+
+
 def show() -> None:
     """The whole page."""
     st.html(page_css())
     words = "Pictures from a small set of codes. Which codebook is alive, and do its codes differ?"
     st.html(heading("Codebook", words))
-    state = _state()
-    shown = st.session_state.get("codebook_shown", state)
-    _example(state, shown)
-    panels, token = _scene(state)
-    images_row(state, shown, panels, _begin)
+    state = PAGE.state()
+    _example(state)
+    panels = panels_or_example(panels_of, state, CodebookState(example=state.example))
+    token = PAGE.scene(state, panels)
+    images_row(state, PAGE.shown, panels, PAGE.begin)
     view = live_view(
         token,
         [_sliders(panel) for panel in panels],
@@ -63,9 +64,8 @@ def show() -> None:
         },
         extension="codebook",
     )  # fmt: skip
-    shown = settle_view(state, panels, view if view and view.get("scene") == token else None, MAPS)
-    st.session_state.codebook_shown = shown
-    st.query_params.from_dict(to_query(shown))
+    shown = settle_view(state, panels, report_on(view, token), MAPS)
+    PAGE.show(shown)
     with st.expander("What does it cost to make the soft codebook hard?"):
         hardening(token)
     with st.expander("Rate and distortion: how many codes are worth their bits?"):
@@ -90,61 +90,17 @@ def _sliders(panel: Panel) -> dict[str, str | float | None]:
     return {"label": panel.label, "epsilon": config.epsilon, "temperature": temperature}
 
 
-def _state() -> CodebookState:
-    """The state of this tab: from the link when the page opens, afterwards from the page itself."""
-    if "codebook_state" not in st.session_state:
-        st.session_state.codebook_state, st.session_state.codebook_problems = from_query(st.query_params.to_dict())
-    for problem in st.session_state.codebook_problems:
-        st.warning(plain(problem))
-    return st.session_state.codebook_state
-
-
-def _begin(state: CodebookState) -> None:
-    st.session_state.codebook_state = st.session_state.codebook_shown = state
-    st.session_state.codebook_problems = []
-
-
-def _example(state: CodebookState, shown: CodebookState) -> None:
-    keys = [p.key for p in CODEBOOK_PRESETS]
-    titles = {p.key: p.title for p in CODEBOOK_PRESETS}
-    pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
-    with pick:
-        chosen = st.selectbox(
-            "Example", keys, keys.index(state.example), format_func=titles.get, key=f"codebook-example-{state.example}"
-        )
-        if chosen != state.example:
-            kept = {name: getattr(shown, name) for name in ("seed", "images", "own", "wanted")}
-            _begin(CodebookState(example=chosen, **kept))
-            st.rerun()
-    with words:
-        st.html(f'<p class="ddcl-watch">{subscripts(html.escape(state.preset.watch))}</p>')
-    pairs = state.preset.pairs
-    if len(pairs) > 1:
-        names = [pair.title for pair in pairs]
-        which = st.segmented_control(
-            "Compare", range(len(pairs)), default=state.pair, format_func=names.__getitem__, required=True,
-            label_visibility="collapsed", key=f"codebook-pair-{state.example}-{state.pair}",
-        )  # fmt: skip
-        if which is not None and which != state.pair:
-            _begin(replace(shown, pair=which, epsilon=(None, None), temperature=(None, None)))
-            st.rerun()
-
-
-def _scene(state: CodebookState):
-    try:
-        panels = panels_of(state)
-    except InputError as error:
-        st.error(plain(f"{error} The example's own settings are shown."))
-        panels = panels_of(CodebookState(example=state.example))
-    token = register_scene(
-        [p.config for p in panels],
-        [p.label for p in panels],
-        map_kind=state.map or state.preset.map,
-        speed=state.preset.steps_per_second,
-        reuse=st.session_state.get("codebook_token"),
-    )
-    st.session_state.codebook_token = token
-    return panels, token
+def _example(state: CodebookState) -> None:
+    shown = PAGE.shown
+    chosen = PAGE.example(CODEBOOK_PRESETS, state.example, state.preset.watch)
+    if chosen is not None:
+        kept = {name: getattr(shown, name) for name in ("seed", "images", "own", "wanted")}
+        PAGE.begin(CodebookState(example=chosen, **kept))
+        st.rerun()
+    which = PAGE.pair(state.preset, state.pair)
+    if which is not None:
+        PAGE.begin(replace(shown, pair=which, epsilon=(None, None), temperature=(None, None)))
+        st.rerun()
 
 
 show()

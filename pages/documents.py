@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import replace
 
@@ -17,11 +16,10 @@ from dashboard.documents.sections import kept_look, results, watch
 from dashboard.documents.state import COUNTS, MAPS, PROTOTYPES, READ, TASKS, DocumentState, from_query, panel_of, to_query
 from dashboard.documents.uploads import own_documents
 from dashboard.links import settle_view
-from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
+from dashboard.page import Page, panels_or_example, refused, report_on, sliders
 from dashboard.tables import TABLE_CSS
-from dashboard.theme import heading, page_css, plain, subscripts
-from ddcl_core.errors import InputError
+from dashboard.theme import heading, page_css
 
 OWN = (
     "Your own documents. Let the run train to step 100 or so, then read one below: each word is tinted by the prototype it follows, "
@@ -44,18 +42,30 @@ Accuracy in the charts is on the documents that are trained on; the table of rea
 """
 
 
+def _moved(state: DocumentState) -> None:
+    """What was chosen in the lists gives way to what the address says."""
+    for name in ("document_at", "prototype_at"):
+        st.session_state.pop(name, None)
+
+
+PAGE = Page("document", from_query, to_query, looked=("document", "prototype"), moved=_moved)
+
+
 def show() -> None:
     """The whole page."""
     st.html(page_css() + f"<style>{TABLE_CSS}{DOCUMENT_CSS}</style>")
     st.html(heading("Documents", "Which prototypes explain each document, and what does each prototype stand for?"))
-    state = _state()
-    shown = st.session_state.get("document_shown", state)
-    _example(state, shown)
-    panel, token = _scene(state)
-    _row(state, shown, panel)
+    state = PAGE.state()
+    chosen = PAGE.example(DOCUMENT_PRESETS, state.example, OWN if state.own else state.preset.watch, state.own)
+    if chosen is not None:
+        _begin(DocumentState(example=chosen, seed=PAGE.shown.seed))
+        st.rerun()
+    panel = panels_or_example(panel_of, state, DocumentState(example=state.example))
+    token = PAGE.scene(state, [panel])
+    _row(state, PAGE.shown, panel)
     view = live_view(
         token,
-        [{"label": panel.label, "epsilon": panel.config.epsilon, "temperature": panel.config.temperature}],
+        sliders([panel]),
         key="documents",
         view={
             "map": state.map or state.preset.map, "color": state.colour or state.preset.colour,
@@ -63,9 +73,8 @@ def show() -> None:
         },
         extension="documents",
     )  # fmt: skip
-    shown = settle_view(state, [panel], view if view and view.get("scene") == token else None, MAPS)
-    st.session_state.document_shown = shown
-    st.query_params.from_dict(to_query(shown))
+    shown = settle_view(state, [panel], report_on(view, token), MAPS)
+    PAGE.show(shown)
     st.html('<h2 class="orb-heading">Read the documents</h2>')
     watch(token)
     results(token, shown, _chosen)
@@ -81,44 +90,14 @@ def show() -> None:
         st.code(json.dumps(panel.config.to_dict(), indent=2, ensure_ascii=False), language="json")
 
 
-def _state() -> DocumentState:
-    """The state of this tab: from the link when the page opens, afterwards from the page itself."""
-    if "document_state" not in st.session_state:
-        st.session_state.document_state, st.session_state.document_problems = from_query(st.query_params.to_dict())
-    for problem in st.session_state.document_problems:
-        st.warning(plain(problem))
-    return st.session_state.document_state
-
-
 def _begin(state: DocumentState) -> None:
-    st.session_state.document_state = st.session_state.document_shown = state
-    st.session_state.document_problems = []
-    for name in ("document_at", "prototype_at"):
-        st.session_state.pop(name, None)
+    PAGE.begin(state)
+    _moved(state)
 
 
 def _chosen(state: DocumentState) -> None:
     """What is looked at below has changed; the run has not."""
-    looked = {"document": state.document, "prototype": state.prototype}
-    if any(getattr(st.session_state.document_state, name) != value for name, value in looked.items()):
-        st.session_state.document_state = replace(st.session_state.document_state, **looked)
-        st.session_state.document_shown = replace(st.session_state.document_shown, **looked)
-        st.query_params.from_dict(to_query(st.session_state.document_shown))
-
-
-def _example(state: DocumentState, shown: DocumentState) -> None:
-    keys = [p.key for p in DOCUMENT_PRESETS]
-    titles = {p.key: p.title for p in DOCUMENT_PRESETS}
-    pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
-    with pick:
-        chosen = st.selectbox(
-            "Example", keys, keys.index(state.example), format_func=titles.get, key=f"document-example-{state.example}-{state.own}"
-        )
-        if chosen != state.example:
-            _begin(DocumentState(example=chosen, seed=shown.seed))
-            st.rerun()
-    with words:
-        st.html(f'<p class="ddcl-watch">{OWN if state.own else subscripts(html.escape(state.preset.watch))}</p>')
+    PAGE.look_at(document=state.document, prototype=state.prototype)
 
 
 def _row(state: DocumentState, shown: DocumentState, panel) -> None:
@@ -143,12 +122,7 @@ def _row(state: DocumentState, shown: DocumentState, panel) -> None:
         new = new if task == config.anchor else replace(new, task=task)
     with e:
         own_documents(state, shown, _begin)
-    if new != shown:
-        try:
-            panel_of(new)
-        except InputError as error:
-            st.error(plain(f"{error} What runs goes on unchanged."))
-            return
+    if new != shown and not refused(panel_of, new):
         _begin(new)
         st.rerun()
 
@@ -156,23 +130,6 @@ def _row(state: DocumentState, shown: DocumentState, panel) -> None:
 def _slide(label: str, options: tuple[int, ...], value: int, key: str, help: str | None = None) -> int:
     known = sorted({*options, value})
     return int(st.select_slider(label, known, value, format_func="{:,}".format, key=f"{key}-{value}", help=help))
-
-
-def _scene(state: DocumentState):
-    try:
-        panel = panel_of(state)
-    except InputError as error:
-        st.error(plain(f"{error} The example's own settings are shown."))
-        panel = panel_of(DocumentState(example=state.example))
-    token = register_scene(
-        [panel.config],
-        [panel.label],
-        map_kind=state.map or state.preset.map,
-        speed=state.preset.steps_per_second,
-        reuse=st.session_state.get("document_token"),
-    )
-    st.session_state.document_token = token
-    return panel, token
 
 
 def _export(token: str, panel) -> None:

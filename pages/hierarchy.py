@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import replace
 
@@ -14,11 +13,10 @@ from dashboard.hierarchy.sections import compression, document, splits
 from dashboard.hierarchy.state import MAPS, MODES, SHAPES, TEXTS, HierarchyState, from_query, panels_of, presets_of, to_query
 from dashboard.hierarchy.uploads import own_texts
 from dashboard.links import settle_view
-from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
+from dashboard.page import Page, panels_or_example, refused, report_on, sliders
 from dashboard.tables import TABLE_CSS
-from dashboard.theme import heading, page_css, plain, subscripts
-from ddcl_core.errors import InputError
+from dashboard.theme import heading, page_css
 
 BACKGROUND = """
 **Levels.** The first level's prototypes settle among the tokens, as in the Stability Lab. The prototypes of the next level settle among
@@ -35,19 +33,22 @@ weighted with its posterior. Prototypes that are closer than 5 % of the tokens' 
 """
 
 
+PAGE = Page("hierarchy", from_query, to_query)
+
+
 def show() -> None:
     """The whole page."""
     st.html(page_css() + f"<style>{TABLE_CSS}{DOCUMENT_CSS}</style>")
     st.html(heading("Hierarchy", "Prototypes of prototypes: what is left of a document, level by level?"))
-    state = _state()
-    shown = st.session_state.get("hierarchy_shown", state)
-    _example(state, shown)
-    panels, token = _scene(state)
+    state = PAGE.state()
+    _example(state)
+    panels = panels_or_example(panels_of, state, HierarchyState(mode=state.mode, example=state.example))
+    token = PAGE.scene(state, panels)
     if state.mode == "levels":
-        _row(state, shown)
+        _row(state, PAGE.shown)
     view = live_view(
         token,
-        [{"label": p.label, "epsilon": p.config.epsilon, "temperature": p.config.temperature} for p in panels],
+        sliders(panels),
         key=f"hierarchy-{state.mode}",
         view={
             "map": state.map or state.preset.map, "color": state.colour or state.preset.colour,
@@ -55,9 +56,7 @@ def show() -> None:
         },
         extension="hierarchy" if state.mode == "levels" else "cooling",
     )  # fmt: skip
-    shown = settle_view(state, panels, view if view and view.get("scene") == token else None, MAPS)
-    st.session_state.hierarchy_shown = shown
-    st.query_params.from_dict(to_query(shown))
+    PAGE.show(settle_view(state, panels, report_on(view, token), MAPS))
     if state.mode == "cooling":
         st.html('<h2 class="orb-heading">Measured beside predicted</h2>')
         splits(token)
@@ -76,40 +75,18 @@ def show() -> None:
         st.code(json.dumps({p.label: p.config.to_dict() for p in panels}, indent=2, ensure_ascii=False), language="json")
 
 
-def _state() -> HierarchyState:
-    """The state of this tab: from the link when the page opens, afterwards from the page itself."""
-    if "hierarchy_state" not in st.session_state:
-        st.session_state.hierarchy_state, st.session_state.hierarchy_problems = from_query(st.query_params.to_dict())
-    for problem in st.session_state.hierarchy_problems:
-        st.warning(plain(problem))
-    return st.session_state.hierarchy_state
-
-
-def _begin(state: HierarchyState) -> None:
-    st.session_state.hierarchy_state = st.session_state.hierarchy_shown = state
-    st.session_state.hierarchy_problems = []
-
-
-def _example(state: HierarchyState, shown: HierarchyState) -> None:
+def _example(state: HierarchyState) -> None:
     mode = st.segmented_control(
         "What to watch", list(MODES), default=state.mode, format_func=MODES.get, required=True, label_visibility="collapsed",
         key=f"hierarchy-mode-{state.mode}",
     )  # fmt: skip
     if mode is not None and mode != state.mode:
-        _begin(HierarchyState(mode=mode, example=presets_of(mode)[0].key, seed=shown.seed))
+        PAGE.begin(HierarchyState(mode=mode, example=presets_of(mode)[0].key, seed=PAGE.shown.seed))
         st.rerun()
-    presets = presets_of(state.mode)
-    keys, titles = [p.key for p in presets], {p.key: p.title for p in presets}
-    pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
-    with pick:
-        chosen = st.selectbox(
-            "Example", keys, keys.index(state.example), format_func=titles.get, key=f"hierarchy-example-{state.mode}-{state.example}"
-        )
-        if chosen != state.example:
-            _begin(HierarchyState(mode=state.mode, example=chosen, seed=shown.seed))
-            st.rerun()
-    with words:
-        st.html(f'<p class="ddcl-watch">{subscripts(html.escape(state.preset.watch))}</p>')
+    chosen = PAGE.example(presets_of(state.mode), state.example, state.preset.watch, state.mode)
+    if chosen is not None:
+        PAGE.begin(HierarchyState(mode=state.mode, example=chosen, seed=PAGE.shown.seed))
+        st.rerun()
 
 
 def _row(state: HierarchyState, shown: HierarchyState) -> None:
@@ -126,32 +103,10 @@ def _row(state: HierarchyState, shown: HierarchyState) -> None:
         )  # fmt: skip
         new = new if texts == state.texts else replace(new, texts=texts, own="", own_size=0, wanted=False)
     with c:
-        own_texts(state, shown, _begin)
-    if new != shown:
-        try:
-            panels_of(new)
-        except InputError as error:
-            st.error(plain(f"{error} What runs goes on unchanged."))
-            return
-        _begin(new)
+        own_texts(state, shown, PAGE.begin)
+    if new != shown and not refused(panels_of, new):
+        PAGE.begin(new)
         st.rerun()
-
-
-def _scene(state: HierarchyState):
-    try:
-        panels = panels_of(state)
-    except InputError as error:
-        st.error(plain(f"{error} The example's own settings are shown."))
-        panels = panels_of(HierarchyState(mode=state.mode, example=state.example))
-    token = register_scene(
-        [p.config for p in panels],
-        [p.label for p in panels],
-        map_kind=state.map or state.preset.map,
-        speed=state.preset.steps_per_second,
-        reuse=st.session_state.get("hierarchy_token"),
-    )
-    st.session_state.hierarchy_token = token
-    return panels, token
 
 
 show()

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
 from dashboard.orbits.catalogues import catalogue_of, in_words
 from dashboard.orbits.controls import population_row, problem_list
 from dashboard.orbits.presets import ORBIT_PRESETS
 from dashboard.orbits.sections import results, watch
 from dashboard.orbits.state import OrbitState, first_pair, from_query, panels_of, settle, to_query
+from dashboard.page import Page, report_on, sliders
 from dashboard.tables import TABLE_CSS
-from dashboard.theme import heading, page_css, plain, subscripts
+from dashboard.theme import heading, page_css, plain
 from ddcl_core.errors import InputError
 from ddcl_core.orbits import FEATURES, REGIME_RULES
 
@@ -45,28 +45,37 @@ Report No. 3* (1980), Vallado et al., AIAA 2006-6753, read with the package `sgp
 """
 
 
+LOOKED = ("side", "prototype", "cloud")
+
+
+def _moved(state: OrbitState) -> None:
+    """The lists below are made anew, so that they follow the address."""
+    st.session_state.orbit_moves = st.session_state.get("orbit_moves", 0) + 1
+
+
+PAGE = Page("orbit", from_query, to_query, looked=LOOKED, moved=_moved)
+
+
 def show() -> None:
     """The whole page."""
     st.html(page_css() + f"<style>{TABLE_CSS}</style>")
     st.html(heading("Orbits", "Satellites and debris in four regimes, two of them rare. Who keeps the rare ones?"))
-    state = _state()
-    shown = st.session_state.get("orbit_shown", state)
-    _example(state, shown)
-    panels, token = _scene(state)
-    population_row(state, shown, panels, _begin)
+    state = PAGE.state()
+    _example(state)
+    panels = panels_of(state)
+    token = PAGE.scene(state, panels)
+    population_row(state, PAGE.shown, panels, PAGE.begin)
     catalogue = _catalogue(panels)
     view = live_view(
         token,
-        [{"label": p.label, "epsilon": p.config.epsilon, "temperature": p.config.temperature} for p in panels],
+        sliders(panels),
         key="orbits",
         view={
             "map": state.map or state.preset.map, "color": state.colour or state.preset.colour,
             "speed": state.preset.steps_per_second,
         },
     )  # fmt: skip
-    shown = settle(state, panels, view if view and view.get("scene") == token else None)
-    st.session_state.orbit_shown = shown
-    st.query_params.from_dict(to_query(shown))
+    PAGE.show(settle(state, panels, report_on(view, token)))
     st.html('<h2 class="orb-heading">Look at the clusters</h2>')
     watch(token)
     results(token, state, _chosen)
@@ -81,66 +90,22 @@ def show() -> None:
     del catalogue
 
 
-def _state() -> OrbitState:
-    """The state of this tab: from the link when the page opens, afterwards from the page itself."""
-    if "orbit_state" not in st.session_state:
-        st.session_state.orbit_state, st.session_state.orbit_problems = from_query(st.query_params.to_dict())
-    for problem in st.session_state.orbit_problems:
-        st.warning(plain(problem))
-    return st.session_state.orbit_state
-
-
-def _begin(state: OrbitState) -> None:
-    st.session_state.orbit_state = st.session_state.orbit_shown = state
-    st.session_state.orbit_problems = []
-
-
 def _chosen(state: OrbitState) -> None:
     """What is looked at below has changed; the runs have not."""
-    looked = {name: getattr(state, name) for name in ("side", "prototype", "cloud")}
-    if any(getattr(st.session_state.orbit_state, name) != value for name, value in looked.items()):
-        st.session_state.orbit_state = replace(st.session_state.orbit_state, **looked)
-        st.session_state.orbit_shown = replace(st.session_state.orbit_shown, **looked)
-        st.query_params.from_dict(to_query(st.session_state.orbit_shown))
+    PAGE.look_at(**{name: getattr(state, name) for name in LOOKED})
 
 
-def _example(state: OrbitState, shown: OrbitState) -> None:
-    keys = [p.key for p in ORBIT_PRESETS]
-    titles = {p.key: p.title for p in ORBIT_PRESETS}
-    pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
-    with pick:
-        chosen = st.selectbox(
-            "Example", keys, keys.index(state.example), format_func=titles.get, key=f"orbit-example-{state.example}"
-        )
-        if chosen != state.example:
-            own = {name: getattr(shown, name) for name in ("own", "own_size", "wanted", "seed", "objects")}
-            _begin(OrbitState(example=chosen, pair=first_pair(chosen), **own))
-            st.rerun()
-    with words:
-        st.html(f'<p class="ddcl-watch">{OWN if state.own else subscripts(state.preset.watch)}</p>')
-    pairs = state.preset.pairs
-    if len(pairs) > 1 and not state.own:
-        names = [pair.title for pair in pairs]
-        which = st.segmented_control(
-            "Compare", range(len(pairs)), default=state.pair, format_func=names.__getitem__, required=True,
-            label_visibility="collapsed", key=f"orbit-pair-{state.example}-{state.pair}",
-        )  # fmt: skip
-        if which is not None and which != state.pair:
-            _begin(replace(shown, pair=which, imbalance=None, epsilon=(None, None), temperature=(None, None)))
-            st.rerun()
-
-
-def _scene(state: OrbitState):
-    panels = panels_of(state)
-    token = register_scene(
-        [p.config for p in panels],
-        [p.label for p in panels],
-        map_kind=state.map or state.preset.map,
-        speed=state.preset.steps_per_second,
-        reuse=st.session_state.get("orbit_token"),
-    )
-    st.session_state.orbit_token = token
-    return panels, token
+def _example(state: OrbitState) -> None:
+    shown = PAGE.shown
+    chosen = PAGE.example(ORBIT_PRESETS, state.example, OWN if state.own else state.preset.watch)
+    if chosen is not None:
+        own = {name: getattr(shown, name) for name in ("own", "own_size", "wanted", "seed", "objects")}
+        PAGE.begin(OrbitState(example=chosen, pair=first_pair(chosen), **own))
+        st.rerun()
+    which = None if state.own else PAGE.pair(state.preset, state.pair)
+    if which is not None:
+        PAGE.begin(replace(shown, pair=which, imbalance=None, epsilon=(None, None), temperature=(None, None)))
+        st.rerun()
 
 
 def _catalogue(panels):

@@ -9,10 +9,10 @@ import streamlit as st
 
 from dashboard.lab import LabState, changed_settings, from_query, panels_of, settle, to_query
 from dashboard.lab_form import experiment_form
-from dashboard.live.registry import register_scene
 from dashboard.live_view import live_view
+from dashboard.page import Page, report_on, sliders
 from dashboard.presets import PRESETS
-from dashboard.theme import heading, page_css, plain, subscripts
+from dashboard.theme import heading, page_css, plain
 from ddcl_core.errors import InputError
 
 BACKGROUND = r"""
@@ -49,26 +49,28 @@ Cirrincione, *DDCL*, arXiv 2604.01740; Rose, Gurewitz and Fox, Phys. Rev. Lett. 
 """
 
 
+PAGE = Page("lab", from_query, to_query)
+
+
 def show() -> None:
     """The whole page."""
     st.html(page_css())
     st.html(heading("Stability Lab", "Two models learn from the same tokens. Do their prototypes stay apart?"))
-    state = _state()
-    state = _example(state)
-    panels, token = _scene(state)
+    state = PAGE.state()
+    _example(state)
+    panels = panels_of(state)
+    token = PAGE.scene(state, panels)
     first = panels[0].config
     view = live_view(
         token,
-        [{"label": p.label, "epsilon": p.config.epsilon, "temperature": p.config.temperature} for p in panels],
+        sliders(panels),
         key="stability",
         view={"map": state.map or state.preset.map, "color": state.colour or state.preset.colour, "speed": state.preset.steps_per_second},
     )
-    # Until the view has taken up another scene it still reports the sliders of the last one.
-    state = settle(state, panels, view if view and view.get("scene") == token else None)
-    st.session_state.lab_shown = state
-    st.query_params.from_dict(to_query(state))
+    shown = settle(state, panels, report_on(view, token))
+    PAGE.show(shown)
     with st.expander("Change the experiment: data, encoder, prototypes, objective, task, cooling"):
-        _change(state, panels)
+        _change(shown, panels)
     with st.expander("What am I looking at? The mathematics in one page"):
         st.markdown(BACKGROUND)
     with st.expander("Repeat it elsewhere: seed, configuration, command"):
@@ -77,67 +79,20 @@ def show() -> None:
         st.code(json.dumps({p.label: p.config.to_dict() for p in panels}, indent=2, ensure_ascii=False), language="json")
 
 
-def _state() -> LabState:
-    """The state of this tab: from the link when the page opens, afterwards from the page itself."""
-    if "lab" not in st.session_state:
-        st.session_state.lab, st.session_state.lab_problems = from_query(st.query_params.to_dict())
-        st.session_state.lab_version = 0
-    for problem in st.session_state.lab_problems:
-        st.warning(plain(problem))
-    return st.session_state.lab
-
-
-def _begin(state: LabState) -> LabState:
-    st.session_state.lab = st.session_state.lab_shown = state
-    st.session_state.lab_problems = []
-    st.session_state.lab_version += 1
-    return state
-
-
-def _example(state: LabState) -> LabState:
-    shown = st.session_state.get("lab_shown", state)  # with what was set in the live view since the scene began
-    keys = [p.key for p in PRESETS]
-    titles = {p.key: p.title for p in PRESETS}
-    pick, words = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
-    with pick:
-        # The widget is remade when the state changes elsewhere, so that it shows what runs.
-        chosen = st.selectbox(
-            "Example", keys, keys.index(state.example), format_func=titles.get, key=f"example-{state.example}"
-        )
-        if chosen != state.example:
-            _begin(LabState(example=chosen, seed=shown.seed))
-            st.rerun()
-    with words:
-        st.html(f'<p class="ddcl-watch">{subscripts(state.preset.watch)}</p>')
-    pairs = state.preset.pairs
-    if len(pairs) > 1:
-        names = [pair.title for pair in pairs]
-        which = st.segmented_control(
-            "Compare", range(len(pairs)), default=state.pair, format_func=names.__getitem__, required=True,
-            label_visibility="collapsed", key=f"pair-{state.example}-{state.pair}",
-        )  # fmt: skip
-        if which is not None and which != state.pair:
-            _begin(replace(shown, pair=which, epsilon=(None, None), temperature=(None, None)))
-            st.rerun()
-    return state
-
-
-def _scene(state: LabState):
-    panels = panels_of(state)
-    token = register_scene(
-        [p.config for p in panels],
-        [p.label for p in panels],
-        map_kind=state.map or state.preset.map,
-        speed=state.preset.steps_per_second,
-        reuse=st.session_state.get("lab_token"),
-    )
-    st.session_state.lab_token = token
-    return panels, token
+def _example(state: LabState) -> None:
+    chosen = PAGE.example(PRESETS, state.example, state.preset.watch)
+    if chosen is not None:
+        PAGE.begin(LabState(example=chosen, seed=PAGE.shown.seed))
+        st.rerun()
+    which = PAGE.pair(state.preset, state.pair)
+    if which is not None:
+        PAGE.begin(replace(PAGE.shown, pair=which, epsilon=(None, None), temperature=(None, None)))
+        st.rerun()
 
 
 def _change(state: LabState, panels) -> None:
     try:
-        values = experiment_form(panels, st.session_state.lab_version)
+        values = experiment_form(panels, PAGE.version)
         if values is None:
             return
         new = replace(state, changes=changed_settings(panels, values, state))
@@ -145,7 +100,7 @@ def _change(state: LabState, panels) -> None:
     except InputError as error:
         st.error(plain(f"{error} The run above goes on unchanged."))
         return
-    _begin(new)
+    PAGE.begin(new)
     st.rerun()
 
 

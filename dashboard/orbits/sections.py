@@ -59,7 +59,7 @@ def results(token: str, state: OrbitState, keep: Keep) -> None:
     labels = [f"{side.label} · step {side.step}" for side in look.sides]
     chosen = st.segmented_control(
         "Which side", range(len(labels)), default=min(state.side, len(labels) - 1), format_func=labels.__getitem__,
-        required=True, key=f"orbit-side-{token}",
+        required=True, key=f"orbit-side-{token}-{_moves()}",
     )  # fmt: skip
     state = replace(state, side=int(chosen or 0))
     tabs = st.tabs(
@@ -80,6 +80,11 @@ def results(token: str, state: OrbitState, keep: Keep) -> None:
         key="orbit-csv", on_click="ignore",
     )  # fmt: skip
     keep(state)
+
+
+def _moves() -> int:
+    """How often the browser's Back has led elsewhere."""
+    return st.session_state.get("orbit_moves", 0)
 
 
 def _numbers(count: int) -> list[str]:
@@ -113,7 +118,7 @@ def _prototype(look: looks.Look, state: OrbitState, token: str) -> OrbitState:
     options = [int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k]]
     index = options.index(state.prototype) if state.prototype in options else 0
     k = st.selectbox(
-        "Prototype", options, index, key=f"orbit-prototype-{token}-{state.side}-{look.step}",
+        "Prototype", options, index, key=f"orbit-prototype-{token}-{_moves()}-{state.side}-{look.step}",
         format_func=lambda n: f"Prototype {n + 1} ({sizes[n]:,} objects)",
     )  # fmt: skip
     places = s.members(k)

@@ -101,6 +101,7 @@ class LabPage:
         """Pick from one of Streamlit's lists; a rerun that comes just then closes the list again."""
         box, wanted = self.page.get_by_role("combobox", name=label, exact=True), self.page.get_by_role("option", name=option)
         for _ in range(10):
+            box.nth(1).wait_for(state="detached")  # one that a rerun replaces may still be there
             box.click()
             try:
                 wanted.click(timeout=3000)

@@ -61,3 +61,21 @@ def test_what_the_form_cannot_run_gets_a_sentence_while_the_run_goes_on(lab: Lab
     lab.at("ddcl-live").evaluate("root => root.scrollIntoView()")  # out of sight it does not draw
     lab.reaches(lab.count("lastStep") + 3)
     assert lab.count("session") == session and "Traceback" not in lab.text()
+
+
+def test_back_leads_through_what_was_looked_at(lab: LabPage) -> None:
+    lab.open({"example": "synthetic", "map": "pca"}, step=2)
+    lab.choose("Example", "Which force separates?")
+    lab.until_query("example", lambda value: value == "forces")
+    lab.choose("Example", "Cooling saves it?")
+    lab.until_query("example", lambda value: value == "cooling")
+    lab.page.wait_for_timeout(3500)  # the address has surely been taken up
+    for example in ("forces", "synthetic"):
+        lab.page.go_back()
+        lab.until_query("example", lambda value: value == example)
+        lab.page.wait_for_timeout(2000)
+        assert lab.query()["example"] == example, "it stays there"
+    lab.reaches(1)
+    title = lab.page.get_by_role("combobox", name="Example", exact=True)
+    assert "synthetic" in (title.input_value() or title.inner_text())
+    assert lab.errors == []
