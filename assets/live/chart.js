@@ -1,4 +1,5 @@
 // The elements of one small chart: title, numbers, canvas, veil over the future while scrubbing, and a hint.
+import { fit } from "./canvas.js";
 import { h, rich } from "./dom.js";
 import { CHARTS } from "./text.js";
 
@@ -27,12 +28,6 @@ export class Chart {
   }
 
   fit() {
-    const [w, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
-    if (this.w !== w || this.h !== height || this.ratio !== ratio) {
-      Object.assign(this, { w, h: height, ratio, key: "" });
-      this.canvas.width = Math.max(1, Math.round(w * ratio));
-      this.canvas.height = Math.max(1, Math.round(height * ratio));
-    }
+    if (fit(this)) this.key = "";
   }
 }

@@ -1,6 +1,7 @@
 // One codebook's pictures: five canvases with their captions, redrawn only when what they show has changed.
 import { fates, HARDLY, IN_USE, mostUsed, NEVER, usesOf } from "./codebook_counts.js";
-import { bitmap, drawBitmap, drawFate, fit, frameOf, hatch, stamp } from "./codebook_pictures.js";
+import { fit } from "./canvas.js";
+import { bitmap, drawBitmap, drawFate, frameOf, hatch, stamp } from "./codebook_pictures.js";
 import { h, setText } from "./dom.js";
 import { format } from "./numbers.js";
 

@@ -32,17 +32,6 @@ export function drawBitmap(g, image, x, y, width, height) {
   g.drawImage(image, x, y, Math.max(1, width), Math.max(1, height));
 }
 
-/** Fit a part's canvas to its CSS size; true when it changed. */
-export function fit(part) {
-  const [w, height] = [part.canvas.clientWidth, part.canvas.clientHeight];
-  const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
-  if (part.w === w && part.h === height && part.ratio === ratio) return false;
-  Object.assign(part, { w, h: height, ratio });
-  part.canvas.width = Math.max(1, Math.round(w * ratio));
-  part.canvas.height = Math.max(1, Math.round(height * ratio));
-  return true;
-}
-
 /** A cross over a code that was never chosen, one stroke over one that hardly ever was. */
 export function drawFate(g, fate, x, y, r, color, width = 1.5) {
   if (fate === IN_USE) return;

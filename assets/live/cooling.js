@@ -1,5 +1,5 @@
 // Rose's picture: where the prototypes stand along the tokens' leading direction, against the falling temperature.
-import { fit } from "./codebook_pictures.js";
+import { fit } from "./canvas.js";
 import { h, setText } from "./dom.js";
 import { format } from "./numbers.js";
 

@@ -1,5 +1,5 @@
 // The levels as columns of nodes, heights by usage, with bands between them; nodes glide to their places.
-import { fit } from "./codebook_pictures.js";
+import { fit } from "./canvas.js";
 import { h } from "./dom.js";
 
 const NODE = 13;
@@ -147,7 +147,7 @@ export class Flows {
 
   drawNode(g, theme, box, chosen, now, columns) {
     const mine = chosen && chosen[0] === box.level && chosen[1] === box.k;
-    g.fillStyle = theme.color(box.level === 0 ? box.k : box.k);
+    g.fillStyle = theme.color(box.k);
     g.fillRect(box.x, box.y, box.w, box.h);
     if (mine) {
       g.lineWidth = 2.5;

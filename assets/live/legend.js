@@ -1,9 +1,10 @@
 // What the marks mean: classes or prototypes on the left, forces on the right.
+import { pixelRatio } from "./canvas.js";
 import { h, svg } from "./dom.js";
 import { drawMark } from "./sprites.js";
 
 function mark(theme, index) {
-  const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+  const ratio = pixelRatio();
   const canvas = h("canvas", { width: 14 * ratio, height: 14 * ratio, class: "mark", "aria-hidden": "true" });
   const g = canvas.getContext("2d");
   g.setTransform(ratio, 0, 0, ratio, 0, 0);

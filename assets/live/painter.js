@@ -1,4 +1,5 @@
 // The drawing loop: about thirty pictures a second while something moves, none when nothing does or nobody looks.
+import { pixelRatio } from "./canvas.js";
 import { ease } from "./numbers.js";
 import { makeAtlas } from "./sprites.js";
 import { readTheme } from "./theme.js";
@@ -73,7 +74,7 @@ export class Painter {
     const hello = lab.model.hello;
     const classes = Math.max(1, hello?.class_names?.length ?? 1);
     const count = lab.settings.color === "class" ? classes : (hello?.num_prototypes ?? 1);
-    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    const ratio = pixelRatio();
     const key = [lab.themeVersion, lab.settings.color, count, ratio].join();
     if (key !== this.atlasKey) {
       this.atlas = makeAtlas(lab.theme, Math.min(count, 64), ratio);

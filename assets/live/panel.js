@@ -1,4 +1,5 @@
 // One map: tokens, prototypes, trails and forces of one run on a canvas, at any shown time.
+import { pixelRatio } from "./canvas.js";
 import { arrowLength, DENSE, discRadius, dotRadius, drawArrow, drawDiscs, drawTrails, groupByPlace } from "./prototypes.js";
 import { drawGrid, drawLandmarks, drawPlane, spanOf, spread } from "./plane.js";
 import { blit, spriteIndex, strengthLevel } from "./sprites.js";
@@ -47,7 +48,7 @@ export class MapPanel {
   /** Fit the canvas to its CSS size; true when it changed. */
   resize() {
     const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    const ratio = Math.min(2, globalThis.devicePixelRatio || 1);
+    const ratio = pixelRatio();
     if (w === this.width && h === this.height && ratio === this.ratio) return false;
     Object.assign(this, { width: w, height: h, ratio });
     this.canvas.width = Math.max(1, Math.round(w * ratio));
