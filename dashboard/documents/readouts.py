@@ -6,6 +6,7 @@ import html
 
 import streamlit as st
 
+from dashboard.documents.measured import WORDS
 from dashboard.documents.worker import readout_tables
 from dashboard.engine.jobs import job_key, jobs
 from dashboard.engine.uploads import uploads
@@ -21,9 +22,14 @@ _CLASSIFICATION = (("accuracy", "accuracy", "{:.3f}"), ("macro_f1", "macro F1", 
 _CLUSTERING = (("acc", "ACC", "{:.3f}"), ("nmi", "NMI", "{:.3f}"), ("ari", "ARI", "{:.3f}"))
 
 
-@st.fragment
 def readouts(config: RunConfig) -> None:
-    """Both tables for the documents of this page, on demand."""
+    """Both tables for the documents of this page, on demand, and what was measured before."""
+    _here(config)
+    st.markdown(WORDS)
+
+
+@st.fragment
+def _here(config: RunConfig) -> None:
     data = config.to_dict()["data"] | {"num_documents": min(config.data.num_documents, MOST_DOCUMENTS)}
     units = config.num_prototypes
     key = job_key("readouts", data, config.seed, units, SEEDS)
