@@ -14,4 +14,4 @@ def own_popover(what: str, own: str, key: str) -> Any:
         st.session_state[key] = False
     st.session_state[f"{key}_runs"] = own
     label = f"{'Other' if own else 'Own'} {what}"
-    return st.popover(label, icon=":material/upload_file:", width="stretch", key=key, on_change="rerun")
+    return st.popover(label, icon=":material/upload_file:", width="stretch", wrap=True, key=key, on_change="rerun")

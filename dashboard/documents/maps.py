@@ -16,7 +16,8 @@ from dashboard.documents.look import DocumentLook
 from dashboard.theme import plotly_symbol
 
 MOST_POINTS = 4000
-_LAYOUT = {"height": 400, "margin": {"l": 10, "r": 10, "t": 34, "b": 10}, "showlegend": True}
+FEW_GROUPS = 14
+_LAYOUT = {"margin": {"l": 10, "r": 10, "t": 34, "b": 10}, "showlegend": True}
 
 
 def plane(points: np.ndarray) -> np.ndarray:
@@ -74,10 +75,13 @@ def _scatter(
             text=[html.escape(said[i]) for i in members], hovertemplate="%{text}<extra>%{fullData.name}</extra>",
             marker={"color": colour(c, theme), "symbol": plotly_symbol(c), "size": 6, "opacity": 0.8},
         )  # fmt: skip
+    # Below the points a short legend leaves them the whole width, also on a narrow page; a long one would take the height.
+    few = len(figure.data) <= FEW_GROUPS
+    below = {"orientation": "h", "yanchor": "top", "y": -0.02, "xanchor": "left", "x": 0.0} if few else {}
     # With the lasso at hand from the start, Streamlit takes no clicks on points; so it waits among the chart's tools.
     figure.update_layout(
-        **_LAYOUT, dragmode="pan",
-        legend={"itemsizing": "constant", "font": {"size": 11}},
+        **_LAYOUT, height=460 if few else 400, dragmode="pan",
+        legend={"itemsizing": "constant", "font": {"size": 11}, **below},
     )  # fmt: skip
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")

@@ -26,7 +26,7 @@ def _take(token: str, last: looks.DocumentLook | None) -> looks.DocumentLook:
     taken = looks.take_look(token, last.material if last is not None else None)
     if st.session_state.get("document_names_of") != token:
         st.session_state.document_names, st.session_state.document_names_of = {}, token
-    st.session_state.document_faith = None
+        st.session_state.document_faith = None  # of other documents; one of an earlier step says so itself
     return taken
 
 
