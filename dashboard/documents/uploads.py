@@ -13,6 +13,7 @@ from dashboard.documents.state import DocumentState
 from dashboard.engine.uploads import uploads
 from dashboard.own_data import own_popover
 from dashboard.theme import plain
+from ddcl_core.data.table_text import ENCODINGS
 from ddcl_core.data.tables import Table, pasted_table, read_table, take_documents
 from ddcl_core.errors import InputError
 
@@ -32,6 +33,7 @@ def own_documents(state: DocumentState, shown: DocumentState, begin: Begin) -> N
             "Or paste documents, one a line; a label and a tab before each if you have labels", key="document-paste", height=90
         )
         _read(file, pasted)
+        _encoding(file)
         failed = st.session_state.get("document_file_failed")
         if failed:
             st.error(plain(f"{failed} What runs goes on unchanged."))
@@ -53,14 +55,31 @@ def _read(file: Any, pasted: str) -> None:
     try:
         if file is not None and sent[0] != before[0]:
             with st.spinner("Reading the file …"):
-                content = file.getvalue()
-                st.session_state.document_table = read_table(content, file.name)
-                st.session_state.document_digest = hashlib.sha256(content).digest()
+                _take(file, None)
         elif pasted.strip():
             st.session_state.document_table = pasted_table(pasted)
             st.session_state.document_digest = hashlib.sha256(pasted.encode()).digest()
     except InputError as error:
         st.session_state.document_file_failed = str(error)
+
+
+def _take(file: Any, encoding: str | None) -> None:
+    content = file.getvalue()
+    st.session_state.document_table = read_table(content, file.name, encoding=encoding)
+    st.session_state.document_digest = hashlib.sha256(content + repr(encoding).encode()).digest()
+
+
+def _encoding(file: Any) -> None:
+    """A file that is not UTF-8 was read by a guess, which can be changed."""
+    table: Table | None = st.session_state.get("document_table")
+    if file is None or table is None or table.encoding in (None, "utf-8"):
+        return
+    known = list(ENCODINGS)
+    chosen = st.selectbox(
+        "Encoding of the file", known, known.index(table.encoding), format_func=ENCODINGS.get, key=f"document-encoding-{file.file_id}"
+    )
+    if chosen != table.encoding:
+        _take(file, chosen)
 
 
 def _choose(table: Table, shown: DocumentState, begin: Begin) -> None:
@@ -84,7 +103,8 @@ def _choose(table: Table, shown: DocumentState, begin: Begin) -> None:
         return
     for note in own.notes:
         st.caption(plain(note))
-    if st.button(f"Read these {len(own):,} documents", type="primary", key="document-use"):
+    what = "this document" if len(own) == 1 else f"these {len(own):,} documents"
+    if st.button(f"Read {what}", type="primary", key="document-use"):
         labelled = len(set(own.labels)) >= 2
         digest = st.session_state.document_digest + repr((text, label)).encode()
         reference = uploads().keep(digest, own)

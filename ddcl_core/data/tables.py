@@ -8,31 +8,27 @@ Everything that cannot be read raises InputError with one sentence. Nothing is e
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import random
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from ddcl_core.data.documents import clean_text
+from ddcl_core.data.table_files import Rows, json_rows, parquet_rows, unpacked_gzip, zip_rows
+from ddcl_core.data.table_text import LABEL_NAMES, TEXT_NAMES, decode, separated, titled
 from ddcl_core.errors import InputError
 
 MAX_BYTES = 500 * 2**20
-MAX_UNPACKED = 1000 * 2**20
 MOST_ROWS = 20_000
 MAX_LABELS = 64
-_FIELD = 10_000_000
-_TEXT_NAMES = ("text", "texts", "content", "body", "review", "sentence", "document", "message", "comment", "article", "abstract")
-_LABEL_NAMES = ("label", "labels", "class", "category", "topic", "target", "sentiment", "group", "tag")
+MAX_COLUMNS = 1000
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows of texts. columns: names. rows: R lists of as many strings. total: rows in the file, of which `rows` may be
-    a random part. text, label: guessed columns (label may be None). reason: why, in words. notes: what was done."""
+    a random part. text, label: guessed columns (label may be None). reason: why, in words. notes: what was done. encoding:
+    a key of `table_text.ENCODINGS` that the file was read in, None for a file that names its own."""
 
     columns: tuple[str, ...]
     rows: list[list[str]]
@@ -41,6 +37,7 @@ class Table:
     label: int | None
     reason: str
     notes: list[str] = field(default_factory=list)
+    encoding: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,45 +52,81 @@ class OwnDocuments:
         return len(self.texts)
 
 
-def read_table(content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS) -> Table:
-    """The rows of a file, told by its ending, or by its first bytes where the ending says something else.
+def read_table(content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS, encoding: str | None = None) -> Table:
+    """The rows of a file, told by its first bytes, or by its ending where those say nothing.
 
-    At most `most` rows are kept, drawn evenly by `seed`; the notes say so. Raises InputError for files that cannot be
-    read, are too large, or hold no row.
+    At most `most` rows are kept, drawn evenly by `seed`; the notes say so. encoding: a key of `table_text.ENCODINGS`;
+    guessed by default. Raises InputError for files that cannot be read, are too large, or hold no row.
     """
     if not content:
         raise InputError(f"{name} is empty; choose a file with documents in it.")
     if len(content) > MAX_BYTES:
         raise InputError(f"{name} has {len(content) >> 20} MB, and at most {MAX_BYTES >> 20} MB are read; cut it into parts.")
-    ending = name.rpartition(".")[2].lower()
     notes: list[str] = []
-    if content[:4] == b"PAR1":
-        columns, rows = _parquet(content, name)
-    elif content[:4] == b"PK\x03\x04":
-        columns, rows = _excel(content, name) if _is_workbook(content) else _zip(content, name, notes)
-    elif content[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
-        raise InputError(f"{name} is an old Excel file or locked by a password; save it as .xlsx or .csv without one.")
-    else:
-        text = decode(content, name, notes)
-        json_like = ending in ("jsonl", "ndjson", "json") or text.lstrip()[:1] in ("{", "[")
-        columns, rows = _json_lines(text, name) if json_like else _separated(text, name, ending)
+    read = _Reader(notes, encoding)
+    (columns, rows) = read(content, name)
+    return _table(columns, rows, notes, name, seed, most, read.encoding)
+
+
+class _Reader:
+    """Columns and rows of the content of a file; keeps the encoding that was used, and adds to the notes."""
+
+    def __init__(self, notes: list[str], asked: str | None) -> None:
+        self.notes, self.asked = notes, asked
+        self.encoding: str | None = None
+
+    def __call__(self, content: bytes, name: str) -> Rows:
+        ending = name.rpartition(".")[2].lower()
+        if content[:2] == b"\x1f\x8b":
+            return self(unpacked_gzip(content, name), name[:-3] if ending == "gz" else name)
+        if content[:4] == b"PAR1":
+            return parquet_rows(content, name)
+        if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+            return zip_rows(content, name, self.notes, self)
+        if content[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+            raise InputError(f"{name} is an old Excel file or locked by a password; save it as .xlsx or .csv without one.")
+        text, self.encoding = decode(content, name, self.notes, self.asked)
+        if ending in ("jsonl", "ndjson", "json") or text.lstrip()[:1] in ("{", "["):
+            return json_rows(text, name, self.notes)
+        return separated(text, name, ending, self.notes)
+
+
+def _table(
+    columns: list[str], rows: Iterable[list[str]], notes: list[str], name: str, seed: int, most: int, encoding: str | None
+) -> Table:
+    if len(columns) > MAX_COLUMNS:
+        raise InputError(f"{name} has {len(columns):,} columns, and at most {MAX_COLUMNS:,} are read; keep those with texts and labels.")
     kept, total = _sample(rows, most, seed)
     if not kept:
         raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
     if total > len(kept):
-        notes.append(f"The file has {total:,} rows; {len(kept):,} of them, drawn evenly with seed {seed}, are used.")
+        notes.append(f"There are {total:,} rows; {len(kept):,} of them, drawn evenly with seed {seed}, are used.")
     text_column, label_column, reason = guess_columns(columns, kept)
-    return Table(tuple(columns), kept, total, text_column, label_column, reason, notes)
+    return Table(tuple(columns), kept, total, text_column, label_column, reason, notes, encoding)
 
 
-def pasted_table(text: str) -> Table:
-    """One document a line, or `label<Tab>text` on every line. Raises InputError when there is none."""
+def pasted_table(text: str, seed: int = 0, most: int = MOST_ROWS) -> Table:
+    """One document a line; or cells between tabs, as a spreadsheet copies them, such as a label and a text.
+
+    Raises InputError when there is none.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise InputError("There are no documents yet; paste at least one line of text.")
-    if all("\t" in line for line in lines):
-        return Table(("label", "text"), [line.split("\t", 1) for line in lines], len(lines), 1, 0, "a label before each tab")
-    return Table(("text",), [[line] for line in lines], len(lines), 0, None, "one document a line")
+    if not all("\t" in line for line in lines):
+        table = _table(["text"], ([line] for line in lines), [], "What was pasted", seed, most, None)
+        return replace(table, reason="one document a line")
+    cells = [line.split("\t") for line in lines]
+    if len({len(row) for row in cells}) > 1:  # tabs within the texts
+        cells = [line.split("\t", 1) for line in lines]
+    columns, rows = titled(cells)
+    if len(columns) == 2 and len(rows) == len(cells):
+        first, second = (sum(len(row[c]) for row in cells) for c in (0, 1))
+        columns = ["label", "text"] if second >= first else ["text", "label"]
+        table = _table(columns, rows, [], "What was pasted", seed, most, None)
+        side = "before" if second >= first else "after"
+        return replace(table, text=columns.index("text"), label=columns.index("label"), reason=f"a label {side} each tab")
+    return _table(columns, rows, [], "What was pasted", seed, most, None)
 
 
 def take_documents(table: Table, text: int | None = None, label: int | None = -1) -> OwnDocuments:
@@ -123,6 +156,10 @@ def take_documents(table: Table, text: int | None = None, label: int | None = -1
     for count, words in ((empty, "without any text"), (repeated, "that repeat another one"), (unlabelled, "without a label")):
         if count:
             notes.append(f"Documents {words} are left out: {count:,}.")
+    if not texts and unlabelled:
+        raise InputError(
+            f"No row has both a text and a label in the column {table.columns[label]!r}; choose another column for the label, or none."
+        )
     if not texts:
         raise InputError(f"The column {table.columns[text]!r} holds no text; choose another column for the text.")
     if label is None:
@@ -136,8 +173,9 @@ def take_documents(table: Table, text: int | None = None, label: int | None = -1
         return OwnDocuments(tuple(texts), (), tuple(notes))
     single = sorted(name for name, size in sizes.items() if size == 1)
     if single:
-        listed = ", ".join(single[:5]) + (" and others" if len(single) > 5 else "")
-        notes.append(f"Only one document has the label {listed}: what is learned about it cannot be checked on another.")
+        listed = ", ".join(single[:5]) + (f" and {len(single) - 5:,} more" if len(single) > 5 else "")
+        which = f"the label {listed}: what is learned about it" if len(single) == 1 else f"each of the labels {listed}: what is learned about these"
+        notes.append(f"Only one document has {which} cannot be checked on another.")
     return OwnDocuments(tuple(texts), tuple(labels), tuple(notes))
 
 
@@ -147,174 +185,26 @@ def guess_columns(columns: list[str] | tuple[str, ...], rows: list[list[str]]) -
     count = range(len(columns))
     lengths = [sum(len(row[c]) for row in some) / len(some) for c in count]
     names = [name.strip().casefold() for name in columns]
-    named = [c for c in count if names[c] in _TEXT_NAMES and lengths[c] >= 3]
+    named = [c for c in count if names[c] in TEXT_NAMES and lengths[c] >= 3]
     text = max(named or count, key=lambda c: lengths[c])
     why = f"{columns[text]!r} is called so" if named else f"{columns[text]!r} holds the longest texts"
-    candidates = []
+    few = min(MAX_LABELS, max(2, len(some) // 2))
+    candidates, crowded = [], []
     for c in count:
         values = {row[c] for row in some if row[c].strip()}
-        if c != text and 2 <= len(values) <= min(MAX_LABELS, max(2, len(some) // 2)) and lengths[c] <= 60:
-            candidates.append((names[c] not in _LABEL_NAMES, len(values), c))
-    label = min(candidates)[2] if candidates else next((c for c in count if c != text and names[c] in _LABEL_NAMES), None)
-    if label is None:
-        return text, None, f"{why}; no column looks like a label"
-    return text, label, f"{why}, and {columns[label]!r} has few different values"
-
-
-def decode(content: bytes, name: str, notes: list[str]) -> str:
-    """Text of bytes in UTF-8, UTF-16 with a mark, or else Windows-1252; the notes say when it was not UTF-8."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        notes.append("Read as UTF-16.")
-        return content.decode("utf-16", "replace")
-    if b"\x00" in content[:4096]:
-        raise InputError(f"{name} is no text file; choose CSV, TSV, JSON lines, Parquet, Excel or a zip of text files.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        notes.append("The file is not UTF-8; it was read as Windows-1252, so check accents and quotes.")
-        return content.decode("cp1252", "replace")
-
-
-def _separated(text: str, name: str, ending: str) -> tuple[list[str], Iterator[list[str]]]:
-    before = csv.field_size_limit(_FIELD)
-    try:
-        head = text[:65536]
-        separator = "\t" if ending in ("tsv", "tab") else _separator(head)
-        if separator is None:  # plain text: one document a line
-            return ["text"], ([line] for line in text.splitlines() if line.strip())
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        rows = [row for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise InputError(f"{name} cannot be read as a table ({error}); save it as CSV again.") from error
-    finally:
-        csv.field_size_limit(before)
-    if not rows:
-        raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
-    width = max(len(row) for row in rows[:1000])
-    header = _is_header(rows)
-    names = rows[0] if header else []
-    columns = [(names[c].strip() if c < len(names) else "") or f"column {c + 1}" for c in range(width)]
-    body = rows[1:] if header else rows
-    return columns, ((row + [""] * width)[:width] for row in body)
-
-
-def _separator(head: str) -> str | None:
-    """The separator that cuts most of the first records into the same number of cells; None when none does."""
-    best, least = None, 1
-    for separator in (",", ";", "\t", "|"):
-        try:
-            records = [row for row in csv.reader(io.StringIO(head, newline=""), delimiter=separator) if row][:50]
-        except csv.Error:
+        if c == text or lengths[c] > 60 or len(values) < 2:
             continue
-        if len(records) > 2:
-            records = records[:-1] or records  # the last one may be cut off
-        widths = Counter(len(row) for row in records)
-        width, times = widths.most_common(1)[0] if widths else (1, 0)
-        if width > least and times >= 0.7 * len(records):
-            best, least = separator, width
-    if best is None and '"' in head:
-        return ","
-    first = head.splitlines()[0].strip().casefold() if head.strip() else ""
-    return "," if best is None and first.strip('"') in _TEXT_NAMES else best
-
-
-def _is_header(rows: list[list[str]]) -> bool:
-    first = [cell.strip() for cell in rows[0]]
-    known = [cell.casefold() in (*_TEXT_NAMES, *_LABEL_NAMES) for cell in first]
-    if len(rows) < 2:
-        return all(known)
-    if len(set(first)) < len(first) or not all(first):
-        return False
-    if any(known):
-        return True
-    longest = max(len(cell) for row in rows[1:50] for cell in row)
-    return all(len(cell) <= 40 and not cell.replace(".", "").isdigit() for cell in first) and longest > 60
-
-
-def _json_lines(text: str, name: str) -> tuple[list[str], Iterator[list[str]]]:
-    records = []
-    try:
-        if text.lstrip()[:1] == "[":
-            found = json.loads(text)
-            records = [{"text": value} if isinstance(value, str) else value for value in found]
-        else:
-            for number, line in enumerate(text.splitlines(), 1):
-                if line.strip():
-                    records.append(json.loads(line))
-    except (ValueError, RecursionError) as error:
-        where = f"line {number}" if text.lstrip()[:1] != "[" else "the list"
-        raise InputError(f"{name} is no valid JSON at {where}; write one object a line, or one list of objects.") from error
-    if not records or not all(isinstance(record, dict) for record in records):
-        raise InputError(f"{name} must hold JSON objects with a text each; write one object a line.")
-    columns = list(dict.fromkeys(key for record in records[:2000] for key in record))
-    return columns, ([_cell(record.get(column)) for column in columns] for record in records)
-
-
-def _cell(value: object) -> str:
-    if value is None or value != value:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
-
-
-def _frame_rows(frame: object) -> tuple[list[str], Iterator[list[str]]]:
-    columns = [str(column) for column in frame.columns]  # type: ignore[attr-defined]
-    values = (row for row in frame.itertuples(index=False, name=None))  # type: ignore[attr-defined]
-    return columns, ([_cell(value) for value in row] for row in values)
-
-
-def _parquet(content: bytes, name: str) -> tuple[list[str], Iterator[list[str]]]:
-    import pandas
-
-    try:
-        return _frame_rows(pandas.read_parquet(io.BytesIO(content)))
-    except Exception as error:  # pyarrow raises many kinds
-        raise InputError(f"{name} cannot be read as Parquet; save it again, or as CSV.") from error
-
-
-def _excel(content: bytes, name: str) -> tuple[list[str], Iterator[list[str]]]:
-    import pandas
-
-    try:
-        return _frame_rows(pandas.read_excel(io.BytesIO(content), dtype=object))
-    except ImportError as error:
-        raise InputError("Excel files need the package openpyxl; run: pip install openpyxl, or save the table as CSV.") from error
-    except Exception as error:  # openpyxl raises many kinds for damaged files
-        raise InputError(f"{name} cannot be read as Excel; save it again, or as CSV.") from error
-
-
-def _is_workbook(content: bytes) -> bool:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return any(entry.startswith("xl/") for entry in archive.namelist())
-    except zipfile.BadZipFile:
-        return False
-
-
-def _zip(content: bytes, name: str, notes: list[str]) -> tuple[list[str], Iterator[list[str]]]:
-    """Text files of a zip; the folder that holds a file is its label. Names are only read, nothing is unpacked to disk."""
-    rows, skipped, size = [], 0, 0
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = [e for e in archive.infolist() if not e.is_dir() and not e.filename.startswith("__MACOSX")]
-            for entry in entries:
-                parts = [part for part in entry.filename.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-                if not parts or not parts[-1].lower().endswith((".txt", ".md", ".text")) or parts[-1].startswith("."):
-                    skipped += 1
-                    continue
-                size += entry.file_size
-                if size > MAX_UNPACKED or entry.file_size > 50 * 2**20:
-                    raise InputError(f"{name} holds more than {MAX_UNPACKED >> 20} MB of text; leave some files out.")
-                said: list[str] = []
-                text = decode(archive.read(entry), parts[-1], said)
-                notes.extend(note for note in said if note not in notes)
-                rows.append([parts[-1], parts[-2] if len(parts) > 1 else "", text])
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, zipfile.zlib.error) as error:
-        raise InputError(f"{name} cannot be unpacked ({error}); send a zip file without a password.") from error
-    if not rows:
-        raise InputError(f"{name} holds no text file; put .txt files into it, in one folder for each label.")
-    if skipped:
-        notes.append(f"Files in the zip that are no text are left out: {skipped:,}.")
-    return ["file", "label", "text"], iter(rows)
+        repeats = len(values) < len(some) or names[c] in LABEL_NAMES
+        if repeats and (len(values) <= few or len(some) <= 4 and len(values) <= 3):
+            candidates.append((names[c] not in LABEL_NAMES, len(values), c))
+        elif names[c] in LABEL_NAMES:
+            crowded.append(c)
+    if candidates:
+        label = min(candidates)[2]
+        return text, label, f"{why}, and {columns[label]!r} has few different values"
+    if crowded:
+        return text, None, f"{why}; {columns[crowded[0]]!r} has too many different values for a label"
+    return text, None, f"{why}; no column looks like a label"
 
 
 def _sample(rows: Iterable[list[str]], most: int, seed: int) -> tuple[list[list[str]], int]:

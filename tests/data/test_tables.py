@@ -150,3 +150,135 @@ def test_corpora_from_a_folder(tmp_path, monkeypatch) -> None:
     with pytest.raises(InputError, match="columns label and text"):
         folder_corpora.load_imdb()
     folder_corpora._corpus.cache_clear()
+
+
+# ---- files as people have them ---------------------------------------------------------------------------------------
+
+JAPANESE = "text,label\n" + "\n".join(f"日本の選手が試合に勝った{i},スポーツ\n株価が下落した{i},経済" for i in range(5))
+CHINESE = "text,label\n" + "\n".join(f"中国队赢得了比赛{i},体育\n股市下跌{i},经济" for i in range(5))
+RUSSIAN = "text,label\n" + "\n".join(f"Команда выиграла матч {i},спорт\nАкции банка упали {i},деньги" for i in range(5))
+GREEK = "text,label\n" + "\n".join(f"Η ομάδα κέρδισε τον αγώνα {i},σπορ\nΗ τράπεζα {i},χρήμα" for i in range(5))
+FRENCH = "text,label\n" + "\n".join(f"“L’été dernier” — numéro {i} à Besançon,été\nl’hiver {i},hiver" for i in range(5))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "known"),
+    [
+        (JAPANESE, "shift_jis", "cp932"), (JAPANESE, "euc_jp", "euc_jp"), (JAPANESE, "iso2022_jp", "iso2022_jp"),
+        (CHINESE, "gb18030", "gb18030"), (RUSSIAN, "cp1251", "cp1251"), (RUSSIAN, "koi8_r", "koi8_r"), (GREEK, "cp1253", "cp1253"),
+        (FRENCH, "cp1252", "cp1252"), (FRENCH, "utf-16-le", "utf-16-le"), (FRENCH, "utf-16-be", "utf-16-be"), (FRENCH, "utf-32", "utf-32"),
+    ],
+)  # fmt: skip
+def test_the_encoding_is_guessed_said_and_can_be_changed(text: str, encoding: str, known: str) -> None:
+    table = read_table(text.encode(encoding), "own.csv")
+    assert table.encoding == known and "not UTF-8" in table.notes[0]
+    right = read_table(text.encode(), "own.csv")
+    assert table.rows == right.rows and table.columns == right.columns and right.encoding == "utf-8" and not right.notes
+    other = read_table("text\nZażółć gęślą jaźń\nŁódź wygrała\n".encode("cp1250"), "own.csv", encoding="cp1250")
+    assert other.rows[0] == ["Zażółć gęślą jaźń"] and other.encoding == "cp1250" and not other.notes
+
+
+def test_stray_signs_in_a_text_are_no_reason_to_refuse_it() -> None:
+    rows = "".join(f"a\x07\x1b[31m\x00b word {i},{'xy'[i % 2]}\n" for i in range(6))
+    own = take_documents(read_table(f"text,label\n{rows}".encode(), "own.csv"))
+    assert own.texts[0] == "a [31mb word 0" and own.labels == ("x", "y") * 3 and "NUL" in own.notes[0]
+    for content in (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10, b"%PDF-1.4\n%\xe2\xe3" + bytes(range(1, 256)) * 20):
+        with pytest.raises(InputError, match="is no text file"):
+            read_table(content, "own.csv")
+
+
+def test_a_quotation_mark_that_is_never_closed_is_named_by_its_row() -> None:
+    with pytest.raises(InputError, match="quotation mark in row 3 that is never closed"):
+        read_table(b'text,label\nfine,x\n"never closed,y\nlost,x\nlost too,y\n', "own.csv")
+    assert len(read_table(b'text,label\na,x\n"two\nlines",y\n', "own.csv").rows) == 2
+
+
+def test_rows_of_another_length_are_kept_and_said() -> None:
+    table = read_table(b"text,label\na b c,x\nd e f\ng h i,y,z,w\nj k l,x\n", "own.csv")
+    assert table.columns[:2] == ("text", "label") and [row[0] for row in table.rows] == ["a b c", "d e f", "g h i", "j k l"]
+    assert "more or fewer cells than the first: 2" in table.notes[0] and "comma" in table.notes[0]
+
+
+def test_headers_by_numbers_below_them_and_names_that_repeat() -> None:
+    table = read_table("".join(f"{a},{b}\n" for a, b in [("id", "msg"), *((i, f"some words {i}") for i in range(9))]).encode(), "own.csv")
+    assert table.columns == ("id", "msg") and len(table.rows) == 9 and table.text == 1
+    assert read_table(b"text,text,label\na b,c d,x\ne f,g h,x\n", "own.csv").columns == ("text", "text (2)", "label")
+    assert read_table(b"1,some words\n2,other words\n3,more words\n", "own.csv").columns == ("column 1", "column 2")
+
+
+def test_what_differs_in_every_row_is_no_label() -> None:
+    table = read_table(("text,label\n" + "".join(f"some words {i},l{i}\n" for i in range(20))).encode(), "own.csv")
+    assert table.label is None and "too many different values" in table.reason
+    with pytest.raises(InputError, match="No row has both a text and a label"):
+        take_documents(read_table(b"text,label\na b,\nc d,\n", "own.csv"), 0, 1)
+
+
+def test_json_in_the_forms_that_programs_write() -> None:
+    rows = [{"text": f"some words {i}", "label": "ab"[i % 2]} for i in range(4)]
+    columns = {"text": [row["text"] for row in rows], "label": [row["label"] for row in rows]}
+    by_row = {name: {str(i): value for i, value in enumerate(values)} for name, values in columns.items()}
+    for value in (rows, {"data": rows, "version": "1"}, columns, by_row):
+        for indent in (None, 2):
+            own = take_documents(read_table(json.dumps(value, indent=indent).encode(), "own.json"))
+            assert own.texts[3] == "some words 3" and own.labels == ("a", "b") * 2
+    lines = [json.dumps(row) for row in rows]
+    table = read_table("\n".join([*lines, '{"text": "cut off']).encode(), "own.jsonl")
+    assert len(table.rows) == 4 and "left out: 1, the first is line 5" in table.notes[0]
+    with pytest.raises(InputError, match="no valid JSON at line 1"):
+        read_table(b'{"text": \n{"text": "a"}', "own.jsonl")
+    assert read_table(b'[{"text": "a b", "n": NaN}, {"text": "c d", "n": 1e999}]', "own.json").rows == [["a b", ""], ["c d", ""]]
+
+
+def test_odd_columns_of_parquet_become_text() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"text": [LONG, "other words"], "tags": [["a", "b"], []], "when": pandas.to_datetime(["2024-01-01", None])})
+    frame["more"], frame["raw"], frame["n"] = [{"k": 1}, {"k": 2}], [b"caf\xc3\xa9", b"\xff"], pandas.array([1, None], dtype="Int64")
+    out = io.BytesIO()
+    frame.to_parquet(out)
+    table = read_table(out.getvalue(), "own.parquet")
+    assert table.columns == ("text", "tags", "when", "more", "raw", "n")
+    assert table.rows[0] == [LONG, '["a", "b"]', "2024-01-01 00:00:00", '{"k": 1}', "café", "1"]
+    assert table.rows[1][1:] == ["[]", "", '{"k": 2}', "\ufffd", ""]
+
+
+def test_the_first_sheet_with_rows_and_a_workbook_that_was_cut() -> None:
+    import pandas
+
+    out = io.BytesIO()
+    frame = pandas.DataFrame({"text": ["some words", "other words", "more words"], "label": ["x", "y", "x"]})
+    with pandas.ExcelWriter(out) as writer:
+        for title, sheet in (("empty", pandas.DataFrame()), ("first", frame), ("second", frame)):
+            sheet.to_excel(writer, sheet_name=title, index=False)
+    table = read_table(out.getvalue(), "own.xlsx")
+    assert len(table.rows) == 3 and table.notes == ["The workbook has 2 sheets with rows; 'first' is read."]
+    with pytest.raises(InputError, match="cannot be read as Excel"):
+        read_table(out.getvalue()[:-200], "own.xlsx")
+
+
+def test_a_table_may_be_packed() -> None:
+    plain = read_table(csv_text().encode(), "own.csv")
+    for content, name in ((gzip.compress(csv_text().encode()), "own.csv.gz"), (zipped({"a/own.csv": csv_text().encode()}), "own.zip")):
+        table = read_table(content, name)
+        assert table.rows == plain.rows and table.columns == plain.columns and table.encoding == "utf-8"
+    with pytest.raises(InputError, match="holds 2 tables"):
+        read_table(zipped({"a.csv": b"text\na\n", "b.csv": b"text\nb\n"}), "own.zip")
+    with pytest.raises(InputError, match="holds no text file"):
+        read_table(zipped({}), "own.zip")
+    with pytest.raises(InputError, match="ends too early"):
+        read_table(gzip.compress(csv_text(500).encode())[:-40], "own.csv.gz")
+
+
+def test_a_table_wider_than_anybody_reads_is_refused_at_once() -> None:
+    wide = ",".join(f"c{i}" for i in range(20_000)) + "\n" + ",".join("v" for _ in range(20_000)) + "\n"
+    with pytest.raises(InputError, match="20,000 columns, and at most 1,000"):
+        read_table(wide.encode(), "own.csv")
+
+
+def test_pasted_cells_of_a_spreadsheet_and_more_lines_than_are_used() -> None:
+    table = pasted_table("the team has won the match\tsport\nshares fell\tmoney\na goal\tsport\n")
+    assert table.columns == ("text", "label") and (table.text, table.label) == (0, 1) and table.reason == "a label after each tab"
+    table = pasted_table("id\ttext\tlabel\n" + "".join(f"{i}\tsome words {i}\t{'ab'[i % 2]}\n" for i in range(6)))
+    assert table.columns == ("id", "text", "label") and len(table.rows) == 6 and (table.text, table.label) == (1, 2)
+    many = pasted_table("\n".join(f"line {i}" for i in range(30)), most=10)
+    assert len(many.rows) == 10 and many.total == 30 and "10 of them" in many.notes[0] and many.reason == "one document a line"

@@ -1,0 +1,169 @@
+"""From bytes to text, and from text to rows: encodings, separators, quotation marks, headers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ddcl_core.errors import InputError
+
+TEXT_NAMES = ("text", "texts", "content", "body", "review", "sentence", "document", "message", "comment", "article", "abstract")
+LABEL_NAMES = ("label", "labels", "class", "category", "topic", "target", "sentiment", "group", "tag")
+KINDS = "CSV, TSV, JSON lines, Parquet, Excel or a zip of text files"
+ENCODINGS = {
+    "utf-8": "UTF-8", "cp1252": "Western European (Windows-1252)", "cp1250": "Central European (Windows-1250)",
+    "cp1251": "Cyrillic (Windows-1251)", "koi8_r": "Cyrillic (KOI8-R)", "cp1253": "Greek (Windows-1253)",
+    "cp1254": "Turkish (Windows-1254)", "cp1255": "Hebrew (Windows-1255)", "cp1256": "Arabic (Windows-1256)",
+    "cp932": "Japanese (Shift-JIS)", "euc_jp": "Japanese (EUC)", "iso2022_jp": "Japanese (ISO-2022)",
+    "gb18030": "Chinese (GB18030)", "big5": "Chinese (Big5)", "euc_kr": "Korean (EUC)", "mac_roman": "Mac Roman",
+    "utf-16": "UTF-16", "utf-16-le": "UTF-16, little end first", "utf-16-be": "UTF-16, big end first", "utf-32": "UTF-32",
+}  # fmt: skip
+"""Names that Python knows, and what people call them."""
+
+_FIELD = 10_000_000
+_LOOKED_AT = 1 << 18
+# Guessing apart encodings that share most letters would be chance; of those only the most frequent is tried.
+_GUESSED = ["cp1252", "cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp932", "euc_jp", "gb18030", "big5", "euc_kr"]
+_CONTROL = bytes([*range(9), *range(14, 27), *range(28, 32)])
+_NUMBER = re.compile(r"[-+]?\d[\d.,:/ -]*%?")
+
+
+def decode(content: bytes, name: str, notes: list[str], encoding: str | None = None) -> tuple[str, str]:
+    """Text of bytes, and the encoding they were read in: the given one, or a guess; the notes say when it is no UTF-8.
+
+    Raises InputError for what is no text.
+    """
+    if encoding is None:
+        encoding = _encoding_of(content)
+        if encoding is None:
+            raise InputError(f"{name} is no text file; choose {KINDS}.")
+        if encoding != "utf-8":
+            notes.append(f"The file is not UTF-8; it was read as {ENCODINGS[encoding]}, so check letters with accents and quotes, and choose another encoding if they are wrong.")
+    text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace").removeprefix("\ufeff")
+    if "\x00" in text:
+        notes.append("Characters that are no text (NUL) are left out.")
+        text = text.replace("\x00", "")
+    return text, encoding
+
+
+def _encoding_of(content: bytes) -> str | None:
+    if content[:4] in (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"):
+        return "utf-32"
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    head = content[:_LOOKED_AT]
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) > 0.1 * len(head) and max(even, odd) > 20 * min(even, odd):
+        return "utf-16-be" if even > odd else "utf-16-le"
+    signs = (len(head) - len(head.translate(None, _CONTROL))) / max(len(head), 1)
+    if b"\x1b$" in head and head.isascii():
+        return "iso2022_jp"
+    try:
+        content.decode("utf-8")
+        return "utf-8" if signs < 0.1 else None
+    except UnicodeDecodeError:
+        if signs > 0.005:  # bytes of a picture or a program
+            return None
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(head, cp_isolation=list(_GUESSED), preemptive_behaviour=False).best()
+    return best.encoding if best is not None and best.encoding in _GUESSED else "cp1252"
+
+
+def separated(text: str, name: str, ending: str, notes: list[str]) -> tuple[list[str], Iterator[list[str]]]:
+    """Columns and rows of text with separators; text without any is one document a line. Raises InputError."""
+    before = csv.field_size_limit(_FIELD)
+    try:
+        separator = "\t" if ending in ("tsv", "tab") else _separator(text[:65536])
+        if separator is None:
+            return ["text"], ([line] for line in text.splitlines() if line.strip())
+        rows = [row for row in _records(text, separator) if any(cell.strip() for cell in row)]
+        if rows and any("\n" in cell for cell in rows[-1]) and _is_left_open(text, separator):
+            raise InputError(
+                f"{name} has a quotation mark in row {len(rows)} that is never closed; close it, or double it where it belongs to the text."
+            )
+    except csv.Error as error:
+        raise InputError(f"{name} cannot be read as a table ({error}); save it as CSV again.") from error
+    finally:
+        csv.field_size_limit(before)
+    if not rows:
+        raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
+    columns, body = titled(rows)
+    odd = sum(len(row) != len(rows[0]) for row in rows)
+    if odd:
+        sign = {"\t": "tab", ",": "comma", ";": "semicolon"}.get(separator, separator)
+        notes.append(f"Rows with more or fewer cells than the first: {odd:,}; put quotation marks around texts that hold a {sign}.")
+    return columns, iter(body)
+
+
+def titled(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Column names, from the first row where it looks like a header, and rows of equal length."""
+    width = max(len(row) for row in rows[:1000])
+    header = is_header(rows)
+    columns, used = [], Counter()
+    for c in range(width):
+        name = (rows[0][c].strip() if header and c < len(rows[0]) else "") or f"column {c + 1}"
+        used[name] += 1
+        columns.append(name if used[name] == 1 else f"{name} ({used[name]})")
+    return columns, [(row + [""] * width)[:width] for row in rows[1 if header else 0 :]]
+
+
+def is_header(rows: list[list[str]]) -> bool:
+    """Whether the first row names the columns: by what is usual, by numbers below it, or by long texts below it."""
+    first = [cell.strip() for cell in rows[0]]
+    known = [cell.casefold() in (*TEXT_NAMES, *LABEL_NAMES) for cell in first]
+    if len(rows) < 2:
+        return all(known)
+    if any(known):
+        return True
+    if len(set(first)) < len(first) or not all(first):
+        return False
+    if any(_NUMBER.fullmatch(cell) for cell in first):
+        return False
+    below = rows[1:50]
+    for c in range(len(first)):
+        cells = [row[c].strip() for row in below if c < len(row) and row[c].strip()]
+        if cells and sum(_NUMBER.fullmatch(cell) is not None for cell in cells) >= 0.8 * len(cells):
+            return True
+    longest = max(len(cell) for row in below for cell in row)
+    return all(len(cell) <= 40 for cell in first) and longest > 60
+
+
+def _records(text: str, separator: str, strict: bool = False) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
+
+
+def _is_left_open(text: str, separator: str) -> bool:
+    try:
+        for _ in _records(text, separator, strict=True):
+            pass
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
+
+
+def _separator(head: str) -> str | None:
+    """The separator that cuts most of the first records into the same number of cells, or a known header into names;
+    None when none does."""
+    best, least = None, 1
+    for separator in (",", ";", "\t", "|"):
+        try:
+            records = [row for row in _records(head, separator) if row][:50]
+        except csv.Error:
+            continue
+        if not records:
+            continue
+        if len(records[0]) > 1 and any(cell.strip().casefold() in TEXT_NAMES for cell in records[0]):
+            return separator
+        if len(records) > 2:
+            records = records[:-1] or records  # the last one may be cut off
+        width, times = Counter(len(row) for row in records).most_common(1)[0]
+        if width > least and times >= 0.7 * len(records):
+            best, least = separator, width
+    if best is None and '"' in head:
+        return ","
+    first = head.splitlines()[0].strip().casefold() if head.strip() else ""
+    return "," if best is None and first.strip('"') in TEXT_NAMES else best
