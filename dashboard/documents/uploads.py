@@ -85,13 +85,13 @@ def _encoding(file: Any) -> None:
 def _choose(table: Table, shown: DocumentState, begin: Begin) -> None:
     st.caption(plain(f"{table.total:,} rows. The guess: {table.reason}."))
     a, b = st.columns(2)
-    columns = range(len(table.columns))
+    columns, of = range(len(table.columns)), st.session_state.document_digest.hex()[:8]  # a choice belongs to its file
     with a:
-        text = st.selectbox("Text", columns, table.text, format_func=table.columns.__getitem__, key="document-text-column")
+        text = st.selectbox("Text", columns, table.text, format_func=table.columns.__getitem__, key=f"document-text-column-{of}")
     with b:
         options = [None, *columns]
         label = st.selectbox(
-            "Label", options, options.index(table.label), key="document-label-column",
+            "Label", options, options.index(table.label), key=f"document-label-column-{of}",
             format_func=lambda c: "none" if c is None else table.columns[c],
         )  # fmt: skip
     some = [c for c in (text, label) if c is not None]

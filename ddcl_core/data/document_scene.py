@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ddcl_core.config import DataConfig
@@ -84,7 +86,13 @@ def document_scene(
             f"and {int(read.unread.sum()):,} of their tokens are not seen."
         )
     mask = read.mask[filled]
-    projected, kept, projection = project_tokens(read.tokens[read.mask], config.dim)
+    known = read.tokens[read.mask]
+    dim = min(config.dim, len(known) - 1) if config.kind == "custom" and len(known) > 1 else config.dim
+    projected, kept, projection = project_tokens(known, dim)
+    if dim < config.dim:  # a handful of words spans fewer directions; nothing varies in the others
+        notes.append(f"There are only {len(known)} tokens, which lie in {dim} dimensions; add more text to see more than a sketch.")
+        projected = np.pad(projected, ((0, 0), (0, config.dim - dim)))
+        projection = replace(projection, directions=np.pad(projection.directions, ((0, 0), (0, config.dim - dim))))
     tokens = np.zeros((*mask.shape, config.dim), dtype=np.float32)
     tokens[mask] = projected
     labels = np.array([corpus.labels[i] for i in chosen])[filled]

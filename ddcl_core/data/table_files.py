@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import math
 import zipfile
 import zlib
@@ -18,7 +19,7 @@ _MAX_ENTRY = 50 * 2**20
 _TEXTS = (".txt", ".md", ".text")
 _TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
 Rows = tuple[list[str], Iterator[list[str]]]
-_DAMAGE = (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, zlib.error)
+_DAMAGE = (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def json_rows(text: str, name: str, notes: list[str]) -> Rows:

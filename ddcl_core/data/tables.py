@@ -64,8 +64,13 @@ def read_table(content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS, 
         raise InputError(f"{name} has {len(content) >> 20} MB, and at most {MAX_BYTES >> 20} MB are read; cut it into parts.")
     notes: list[str] = []
     read = _Reader(notes, encoding)
-    (columns, rows) = read(content, name)
-    return _table(columns, rows, notes, name, seed, most, read.encoding)
+    try:
+        columns, rows = read(content, name)
+        return _table(columns, rows, notes, name, seed, most, read.encoding)
+    except InputError:
+        raise
+    except Exception as error:  # the content is anybody's, and can be broken in ways that no reader expects
+        raise InputError(f"{name} cannot be read ({type(error).__name__}); save it as CSV in UTF-8 and load it again.") from error
 
 
 class _Reader:
@@ -97,7 +102,8 @@ def _table(
     if len(columns) > MAX_COLUMNS:
         raise InputError(f"{name} has {len(columns):,} columns, and at most {MAX_COLUMNS:,} are read; keep those with texts and labels.")
     kept, total = _sample(rows, most, seed)
-    if not kept:
+    columns, kept = [_whole(column) for column in columns], [[_whole(cell) for cell in row] for row in kept]
+    if not kept or not columns:
         raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
     if total > len(kept):
         notes.append(f"There are {total:,} rows; {len(kept):,} of them, drawn evenly with seed {seed}, are used.")
@@ -205,6 +211,11 @@ def guess_columns(columns: list[str] | tuple[str, ...], rows: list[list[str]]) -
     if crowded:
         return text, None, f"{why}; {columns[crowded[0]]!r} has too many different values for a label"
     return text, None, f"{why}; no column looks like a label"
+
+
+def _whole(text: str) -> str:
+    """Half a character of UTF-16, as JSON may name one, becomes a question mark: no file and no page takes it."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _sample(rows: Iterable[list[str]], most: int, seed: int) -> tuple[list[list[str]], int]:

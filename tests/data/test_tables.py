@@ -282,3 +282,17 @@ def test_pasted_cells_of_a_spreadsheet_and_more_lines_than_are_used() -> None:
     assert table.columns == ("id", "text", "label") and len(table.rows) == 6 and (table.text, table.label) == (1, 2)
     many = pasted_table("\n".join(f"line {i}" for i in range(30)), most=10)
     assert len(many.rows) == 10 and many.total == 30 and "10 of them" in many.notes[0] and many.reason == "one document a line"
+
+
+def test_halves_of_characters_missing_columns_and_damaged_packing() -> None:
+    table = read_table(b'{"te\\ud800xt": "bad \\ud800 half", "label": "x\\udfff"}\n{"te\\ud800xt": "fine words", "label": "y"}\n', "own.jsonl")
+    assert table.columns[0] == "te?xt" and table.rows[0] == ["bad ? half", "x?"]
+    with pytest.raises(InputError, match="no row with documents"):
+        read_table(b"[{}, {}]", "own.json")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.txt", "hello " * 500)
+    content = bytearray(out.getvalue())
+    content[60:70] = b"\xff" * 10
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read_table(bytes(content), "own.zip")
