@@ -81,6 +81,8 @@ def _switches(look: looks.DocumentLook, d: int, shown: list[int]) -> np.ndarray:
 
 def _verdict(look: looks.DocumentLook, d: int, logits: np.ndarray | None, off: np.ndarray) -> str:
     labels, true = look.material.class_names, look.material.class_names[look.material.labels[d]]
+    if len(labels) < 2:
+        return '<p class="ddcl-note">These documents have no labels.</p>'
     if logits is None:
         return f'<p class="ddcl-note">Its label, which the clustering has not seen: <b>{html.escape(true)}</b>.</p>'
     share = np.exp(logits - logits.max())

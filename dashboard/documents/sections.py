@@ -31,7 +31,8 @@ def _take(token: str, last: looks.DocumentLook | None) -> looks.DocumentLook:
 
 
 def _what(look: looks.DocumentLook) -> str:
-    return f"{look.material.count:,} documents, {len(look.material.owners):,} tokens read"
+    count = look.material.count
+    return f"{count:,} document{'s' if count != 1 else ''}, {len(look.material.owners):,} tokens read"
 
 
 # Before step 40 the prototypes have hardly left their start.
