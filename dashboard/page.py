@@ -134,20 +134,23 @@ class Page(Generic[State]):
 
     # ---- what stands on the page -------------------------------------------------------------------------------------
 
-    def example(self, presets: Sequence[Preset], example: str, words: str, salt: str = "") -> str | None:
+    def example(self, presets: Sequence[Preset], example: str, words: str, own: str = "") -> str | None:
         """The list of examples with the words beside it; returns another one when it has been chosen.
 
-        The list is made anew when the state changes elsewhere, so that it shows what runs. salt: of what else does so.
+        own: what runs in the example's place, named in the list; then the example itself can be chosen too. The list is
+        made anew when the state changes elsewhere, so that it shows what runs.
         """
-        keys, titles = [p.key for p in presets], {p.key: p.title for p in presets}
+        titles = ({"": own} if own else {}) | {p.key: p.title for p in presets}
+        now = "" if own else example
         pick, beside = st.columns([1, 2.6], gap="medium", vertical_alignment="top")
         with pick:
             chosen = st.selectbox(
-                "Example", keys, keys.index(example), format_func=titles.get, key=f"{self._key}-example-{salt}-{example}"
-            )
+                "Example", list(titles), list(titles).index(now), format_func=titles.get,
+                key=f"{self._key}-example-{own}-{example}-{self.version}",
+            )  # fmt: skip
         with beside:
             st.html(f'<p class="ddcl-watch">{subscripts(words)}</p>')
-        return chosen if chosen != example else None
+        return chosen if chosen != now else None
 
     def pair(self, preset: Preset, pair: int) -> int | None:
         """The comparisons of an example, where it has several; returns another one when it has been chosen."""

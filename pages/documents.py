@@ -56,7 +56,7 @@ def show() -> None:
     st.html(page_css() + f"<style>{TABLE_CSS}{DOCUMENT_CSS}</style>")
     st.html(heading("Documents", "Which prototypes explain each document, and what does each prototype stand for?"))
     state = PAGE.state()
-    chosen = PAGE.example(DOCUMENT_PRESETS, state.example, OWN if state.own else state.preset.watch, state.own)
+    chosen = PAGE.example(DOCUMENT_PRESETS, state.example, OWN if state.own else state.preset.watch, "Your own documents" if state.own else "")
     if chosen is not None:
         _begin(DocumentState(example=chosen, seed=PAGE.shown.seed))
         st.rerun()
@@ -140,7 +140,7 @@ def _export(token: str, panel) -> None:
     st.caption(f"As of step {look.step}, with your names. Nothing is sent anywhere; the files are made on this machine.")
     about = f"{look.material.source} Step {look.step}, ε = {look.epsilon:g}, T = {look.temperature:g}, seed {panel.config.seed}."
     config = json.dumps(panel.config.to_dict(), indent=1, ensure_ascii=False)
-    called = dict(names())
+    called = names()  # itself, not a copy: a name may still be given before a button is pressed
     files = (
         ("Documents (CSV)", lambda: safe_csv(documents_frame(look, called)), "ddcl-documents.csv", "text/csv"),
         ("Prototypes (CSV)", lambda: safe_csv(prototypes_frame(look, called)), "ddcl-prototypes.csv", "text/csv"),

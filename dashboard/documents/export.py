@@ -11,6 +11,7 @@ from dashboard.documents import html as pieces
 from dashboard.documents.look import DocumentLook
 
 REPORT_DOCUMENTS = 60
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def documents_frame(look: DocumentLook, names: dict[int, str]):
@@ -52,7 +53,7 @@ def safe_csv(frame) -> bytes:
     frame = frame.copy()
     for name in frame.columns:
         if frame[name].dtype == object or str(frame[name].dtype).startswith("str"):
-            frame[name] = [f"'{v}" if isinstance(v, str) and v[:1] in "=+-@\t\r" else v for v in frame[name]]
+            frame[name] = [f"'{v}" if isinstance(v, str) and v.startswith(_FORMULA) else v for v in frame[name]]
     return ("\ufeff" + frame.to_csv(index=False)).encode("utf-8")
 
 

@@ -129,8 +129,14 @@ def contribution_table(look: DocumentLook, parts: np.ndarray, bias: float, order
         rows.append(_bar_row("", f"{len(rest)} others together", float(parts[rest].sum()), reach, "#888888"))
     rows.append(_bar_row("", "bias of the class", bias, reach, "#888888"))
     total = float(parts.sum()) + bias
-    foot = f'<tr><th></th><th scope="row">sum = the logit</th><td></td><td class="num"><b>{total:+.3f}</b></td></tr>'
+    foot = f'<tr><th></th><th scope="row">sum = the logit</th><td></td><td class="num"><b>{signed(total)}</b></td></tr>'
     return f'<table class="bars"><tbody>{"".join(rows)}{foot}</tbody></table>'
+
+
+def signed(value: float) -> str:
+    """Three digits with a sign, and none for what is nothing to three digits."""
+    text = f"{value:+.3f}"
+    return text[1:] if float(text) == 0.0 else text
 
 
 def _bar_row(number: str, name: str, value: float, reach: float, shade: str) -> str:
@@ -139,7 +145,7 @@ def _bar_row(number: str, name: str, value: float, reach: float, shade: str) -> 
     badge = f'<b style="background:{shade};color:{ink_on(shade)};border-radius:4px;padding:0 0.35em">{number}</b>' if number else ""
     return (
         f'<tr><td>{badge}</td><th scope="row">{html.escape(name)}</th><td style="width:45%">{bar}</td>'
-        f'<td class="num">{value:+.3f}</td></tr>'
+        f'<td class="num">{signed(value)}</td></tr>'
     )
 
 

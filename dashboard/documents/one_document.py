@@ -93,7 +93,13 @@ def _verdict(look: looks.DocumentLook, d: int, logits: np.ndarray | None, off: n
         before = int(look.without(d, np.zeros_like(off))[1].argmax())
         change = "the same as" if before == got else f"instead of {html.escape(labels[before])}"
         text += f" With {int(off.sum())} switched off: {change}{' before' if before == got else ''}."
-    return f'<p class="ddcl-note" role="status">{text} It was trained on this document too.</p>'
+        kept = 1.0 - float(look.mixture[d][off].sum())
+        if kept < 0.25:
+            text += f" Those that are left held {kept:.0%} of this document, and are scaled up to all of it, so take this with a grain of salt."
+    return (
+        f'<p class="ddcl-note" role="status">{text} It was trained on this document too; how well new ones are read stands in the table '
+        "of readouts below.</p>"
+    )
 
 
 def _carried(
@@ -105,7 +111,7 @@ def _carried(
         key=f"document-class-{d}-{look.step}-{int(logits.argmax())}",
     )  # fmt: skip
     parts = mixture * (look.prototypes.astype(float) @ look.weight[c].astype(float))
-    order = [int(k) for k in np.argsort(-np.abs(parts))[:8] if abs(parts[k]) > 1e-6]
+    order = [int(k) for k in np.argsort(-np.abs(parts))[:8] if abs(parts[k]) >= 5e-4]
     st.html(pieces.contribution_table(look, parts, float(look.bias[c]), order, shade, names()))
     exact = look.logits[d] if whole is None else whole["logits"]
     own = f" The run's own logit is {exact[c]:+.3f}." if not off.any() else ""

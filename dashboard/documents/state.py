@@ -89,6 +89,12 @@ def panel_of(state: DocumentState) -> Panel:
     return Panel("DDCL readout" if task == "classification" else "DDCL clustering", config)
 
 
+def prototypes_for(labels: int) -> int:
+    """How many prototypes own documents with so many labels begin with: two a label, at least six; eight without any."""
+    wanted = 8 if labels < 2 else max(6, 2 * labels)
+    return next((count for count in PROTOTYPES if count >= wanted), PROTOTYPES[-1])
+
+
 _WHOLE = {
     "count": ("documents", 2, COUNTS[-1]), "read": ("tokens", 1, READ[-1]), "prototypes": ("k", 1, 128),
     "seed": ("seed", 0, 2**32 - 1), "document": ("document", 1, COUNTS[-1]), "prototype": ("prototype", 1, 128),
@@ -132,7 +138,7 @@ def from_query(query: Mapping[str, str]) -> tuple[DocumentState, list[str]]:
     if query.get("data") == "own":
         state = replace(state, wanted=True)
         link.problems.append(
-            "This link was made with documents of somebody's own, which no link carries: load them to see the same. "
+            "Documents that somebody has loaded are in no link, and a reloaded page has lost them: load them again to see the same. "
             "Until then the example's are shown."
         )
     return state, link.problems

@@ -80,6 +80,13 @@ def clean_text(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
+def clean_label(text: str, most: int = 80) -> str:
+    """A label in one line of at most `most` characters, without control characters; what looks like a tag is its name."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
+    return " ".join(_CONTROL.sub(" ", text).split())[:most]
+
+
 def package_folder(module: str, requirement: str) -> Path:
     """Folder of an installed package, without importing it.
 

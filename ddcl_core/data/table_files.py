@@ -8,17 +8,16 @@ import lzma
 import math
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from ddcl_core.data.table_text import decode
+from ddcl_core.data.table_text import Rows, decode, lines_of, titled
 from ddcl_core.errors import InputError
 
 MAX_UNPACKED = 1000 * 2**20
 _MAX_ENTRY = 50 * 2**20
 _TEXTS = (".txt", ".md", ".text")
 _TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
-Rows = tuple[list[str], Iterator[list[str]]]
 _DAMAGE = (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
@@ -32,8 +31,17 @@ def json_rows(text: str, name: str, notes: list[str]) -> Rows:
     records = [{"text": value} if isinstance(value, str) else value for value in records]
     if not records or not all(isinstance(record, dict) for record in records):
         raise InputError(f"{name} must hold JSON objects with a text each; write one object a line.")
-    columns = list(dict.fromkeys(str(key) for record in records[:2000] for key in record))
-    return columns, ([cell(record.get(column)) for column in columns] for record in records)
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    return Rows([str(key) for key in keys], ([cell(record.get(key)) for key in keys] for record in records))
+
+
+def looks_like_json(text: str) -> bool:
+    """Whether a text is JSON as a whole, or its first line is an object."""
+    start = text.lstrip()
+    if start[:1] not in ("{", "["):
+        return False
+    first = _whole_json(start.split("\n", 1)[0])
+    return isinstance(first, dict) or isinstance(_whole_json(text), (dict, list))
 
 
 def _whole_json(text: str) -> Any:
@@ -62,7 +70,7 @@ def _records(found: Any) -> list[Any]:
 
 def _json_lines(text: str, name: str, notes: list[str]) -> list[Any]:
     records, broken, lines = [], [], 0
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         lines += 1
@@ -100,33 +108,47 @@ def parquet_rows(content: bytes, name: str) -> Rows:
     import pandas
 
     try:
-        return _frame_rows(pandas.read_parquet(io.BytesIO(content)))
+        frame = pandas.read_parquet(io.BytesIO(content), dtype_backend="numpy_nullable")
+        if any(title is not None for title in frame.index.names):  # a column that pandas keeps apart
+            frame = frame.reset_index()
+        columns = [str(column) for column in frame.columns]
+        return Rows(columns, [[cell(value) for value in row] for row in frame.itertuples(index=False, name=None)])
     except Exception as error:  # pyarrow raises many kinds
-        raise InputError(f"{name} cannot be read as Parquet; save it again, or as CSV.") from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
+        raise InputError(f"{name} cannot be read as Parquet ({reason}); save it again, or as CSV.") from error
 
 
-def excel_rows(content: bytes, name: str, notes: list[str]) -> Rows:
-    """The first sheet that holds anything. Raises InputError for what is no workbook."""
+def excel_rows(content: bytes, name: str, notes: list[str], header: bool | None = None) -> Rows:
+    """The first sheet that holds anything. Raises InputError for what is no workbook.
+
+    header: whether the first row names the columns, as it does by default; a title above the table is passed over.
+    """
     import pandas
 
     try:
-        sheets = pandas.read_excel(io.BytesIO(content), sheet_name=None, dtype=object)
+        sheets = pandas.read_excel(io.BytesIO(content), sheet_name=None, dtype=object, header=None, na_filter=False)
     except ImportError as error:
         raise InputError("Excel files need the package openpyxl; run: pip install openpyxl, or save the table as CSV.") from error
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise InputError(f"{name} cannot be read as Excel; save it again, or as CSV.") from error
-    filled = {title: frame for title, frame in sheets.items() if len(frame)}
+    filled = {}
+    for title, frame in sheets.items():
+        rows = [[cell(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+        rows = [row for row in rows if any(value.strip() for value in row)]
+        while len(rows) > 2 and len(rows[0]) > 1 and _filled(rows[0]) == 1 and _filled(rows[1]) > 1:
+            rows = rows[1:]
+        if len(rows) > (header is not False):
+            filled[title] = rows
     if not filled:
         raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
     title = next(iter(filled))
     if len(filled) > 1:
         notes.append(f"The workbook has {len(filled)} sheets with rows; {title!r} is read.")
-    return _frame_rows(filled[title])
+    return titled(filled[title], header is not False)
 
 
-def _frame_rows(frame: Any) -> Rows:
-    columns = [str(column) for column in frame.columns]
-    return columns, ([cell(value) for value in row] for row in frame.itertuples(index=False, name=None))
+def _filled(row: list[str]) -> int:
+    return sum(bool(value.strip()) for value in row)
 
 
 def unpacked_gzip(content: bytes, name: str) -> bytes:
@@ -143,7 +165,7 @@ def unpacked_gzip(content: bytes, name: str) -> bytes:
     return found
 
 
-def zip_rows(content: bytes, name: str, notes: list[str], read: Callable[[bytes, str], Rows]) -> Rows:
+def zip_rows(content: bytes, name: str, notes: list[str], read: Callable[[bytes, str], Rows], header: bool | None = None) -> Rows:
     """A workbook; or text files, the folder that holds one being its label; or the one table in a zip, by `read`.
 
     Names are only read, nothing is unpacked to disk. Raises InputError for damage, a password, or too much.
@@ -156,14 +178,18 @@ def zip_rows(content: bytes, name: str, notes: list[str], read: Callable[[bytes,
                 if not entry.is_dir() and not entry.filename.startswith("__MACOSX")
             }
             if any(parts and parts[0] == "xl" for parts in entries):
-                return excel_rows(content, name, notes)
+                return excel_rows(content, name, notes, header)
+            if any(parts[0] == "word" for parts in entries if parts) or ("content.xml",) in entries:
+                raise InputError(f"{name} is a formatted document; save it as plain text, CSV or Excel (.xlsx).")
+            if any(entry.flag_bits & 1 for entry in entries.values()):
+                raise InputError(f"{name} is locked by a password; pack it again without one.")
             named = {parts: entry for parts, entry in entries.items() if parts and not parts[-1].startswith(".")}
             texts = {parts: entry for parts, entry in named.items() if parts[-1].lower().endswith(_TEXTS)}
             if texts:
                 rows = _text_rows(archive, texts, name, notes)
-                if len(entries) > len(texts):
-                    notes.append(f"Files in the zip that are no text are left out: {len(entries) - len(texts):,}.")
-                return ["file", "label", "text"], iter(rows)
+                if len(entries) > len(rows):
+                    notes.append(f"Files in the zip that are no text are left out: {len(entries) - len(rows):,}.")
+                return Rows(["file", "label", "text"], rows)
             tables = {parts: entry for parts, entry in named.items() if parts[-1].lower().endswith(_TABLES)}
             if len(tables) > 1:
                 raise InputError(f"{name} holds {len(tables)} tables; send the one that holds the documents.")
@@ -186,7 +212,12 @@ def _text_rows(archive: zipfile.ZipFile, texts: dict[tuple[str, ...], Any], name
         if entry.file_size > _MAX_ENTRY:
             raise InputError(f"{parts[-1]} in {name} has more than {_MAX_ENTRY >> 20} MB; cut it into documents.")
         said: list[str] = []
-        text, _ = decode(archive.read(entry), parts[-1], said)
+        try:
+            text, _ = decode(archive.read(entry), parts[-1], said)
+        except InputError:
+            continue
         notes.extend(note for note in said if note not in notes)
         rows.append([parts[-1], parts[-2] if len(parts) > 1 else "", text])
+    if not rows:
+        raise InputError(f"{name} holds no file that is plain text; save its documents as text in UTF-8.")
     return rows

@@ -6,7 +6,8 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ddcl_core.errors import InputError
 
@@ -25,6 +26,7 @@ ENCODINGS = {
 
 _FIELD = 10_000_000
 _LOOKED_AT = 1 << 18
+_PROSE = ("txt", "text", "md", "html", "htm")
 # Guessing apart encodings that share most letters would be chance; of those only the most frequent is tried.
 _GUESSED = ["cp1252", "cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp932", "euc_jp", "gb18030", "big5", "euc_kr"]
 _CONTROL = bytes([*range(9), *range(14, 27), *range(28, 32)])
@@ -36,10 +38,12 @@ def decode(content: bytes, name: str, notes: list[str], encoding: str | None = N
 
     Raises InputError for what is no text.
     """
+    if content[:5] in (b"{\\rtf", b"%PDF-"):
+        raise InputError(f"{name} is a formatted document; save it as plain text or as a table, and choose {KINDS}.")
     if encoding is None:
         encoding = _encoding_of(content)
         if encoding is None:
-            raise InputError(f"{name} is no text file; choose {KINDS}.")
+            raise InputError(f"{name} is no text file; choose {KINDS}, or save it as plain text.")
         if encoding != "utf-8":
             notes.append(f"The file is not UTF-8; it was read as {ENCODINGS[encoding]}, so check letters with accents and quotes, and choose another encoding if they are wrong.")
     text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace").removeprefix("\ufeff")
@@ -73,42 +77,82 @@ def _encoding_of(content: bytes) -> str | None:
     return best.encoding if best is not None and best.encoding in _GUESSED else "cp1252"
 
 
-def separated(text: str, name: str, ending: str, notes: list[str]) -> tuple[list[str], Iterator[list[str]]]:
-    """Columns and rows of text with separators; text without any is one document a line. Raises InputError."""
+class Rows(NamedTuple):
+    """Column names, rows of as many cells, and whether the first row was taken for the names (None: it never could)."""
+
+    columns: list[str]
+    rows: Iterable[list[str]]
+    header: bool | None = None
+
+
+def separated(text: str, name: str, ending: str, notes: list[str], header: bool | None = None) -> Rows:
+    """Columns and rows of text with separators; prose, and text without any, is one document a line.
+
+    header: whether the first row names the columns; guessed by default. Raises InputError.
+    """
     before = csv.field_size_limit(_FIELD)
     try:
-        separator = "\t" if ending in ("tsv", "tab") else _separator(text[:65536])
+        separator = "\t" if ending in ("tsv", "tab") else _separator(text[:_LOOKED_AT], ending in _PROSE)
         if separator is None:
-            return ["text"], ([line] for line in text.splitlines() if line.strip())
+            notes.append("Each line is read as one document.")
+            lines = [[line] for line in lines_of(text) if line.strip()]
+            if ending in _PROSE or not header:
+                return Rows(["text"], lines, None if ending in _PROSE else False)
+            return titled(lines, True)
         rows = [row for row in _records(text, separator) if any(cell.strip() for cell in row)]
         if rows and any("\n" in cell for cell in rows[-1]) and _is_left_open(text, separator):
             raise InputError(
                 f"{name} has a quotation mark in row {len(rows)} that is never closed; close it, or double it where it belongs to the text."
             )
     except csv.Error as error:
+        if "field larger" in str(error):
+            raise InputError(f"{name} holds a cell of more than {_FIELD // 10**6} million characters; cut it into documents.") from error
         raise InputError(f"{name} cannot be read as a table ({error}); save it as CSV again.") from error
     finally:
         csv.field_size_limit(before)
     if not rows:
         raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
-    columns, body = titled(rows)
-    odd = sum(len(row) != len(rows[0]) for row in rows)
-    if odd:
-        sign = {"\t": "tab", ",": "comma", ";": "semicolon"}.get(separator, separator)
-        notes.append(f"Rows with more or fewer cells than the first: {odd:,}; put quotation marks around texts that hold a {sign}.")
-    return columns, iter(body)
+    rows = _rejoined(rows, separator, notes)
+    return titled(rows, header)
 
 
-def titled(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Column names, from the first row where it looks like a header, and rows of equal length."""
+def lines_of(text: str) -> list[str]:
+    """Lines as files have them; Unicode's other line ends may stand within a text."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _rejoined(rows: list[list[str]], separator: str, notes: list[str]) -> list[list[str]]:
+    """Rows with surplus cells, whose text was cut at a separator without quotation marks, made whole again."""
+    width = len(rows[0])
+    sign = {"\t": "tab", ",": "comma", ";": "semicolon"}.get(separator, separator)
+    longer, shorter = (sum(len(row) > width for row in rows), sum(len(row) < width for row in rows))
+    if longer and width > 1:
+        known = [c for c in range(width) if rows[0][c].strip().casefold() in TEXT_NAMES]
+        fitting = [row for row in rows[1:500] if len(row) == width] or [rows[0]]
+        text = known[0] if known else max(range(width), key=lambda c: sum(len(row[c]) for row in fitting))
+        rows = [_with_joined(row, text, len(row) - width, separator) if len(row) > width else row for row in rows]
+        notes.append(
+            f"Rows with more cells than the first: {longer:,}; their texts, which hold a {sign} without quotation marks, were put together again."
+        )
+    if shorter:
+        notes.append(f"Rows with fewer cells than the first: {shorter:,}; what they lack is empty.")
+    return rows
+
+
+def _with_joined(row: list[str], text: int, surplus: int, separator: str) -> list[str]:
+    return [*row[:text], separator.join(row[text : text + surplus + 1]), *row[text + surplus + 1 :]]
+
+
+def titled(rows: list[list[str]], header: bool | None = None) -> Rows:
+    """Names from the first row where it is a header, or by default looks like one, and rows of equal length."""
     width = max(len(row) for row in rows[:1000])
-    header = is_header(rows)
+    header = is_header(rows) if header is None else header
     columns, used = [], Counter()
     for c in range(width):
         name = (rows[0][c].strip() if header and c < len(rows[0]) else "") or f"column {c + 1}"
         used[name] += 1
         columns.append(name if used[name] == 1 else f"{name} ({used[name]})")
-    return columns, [(row + [""] * width)[:width] for row in rows[1 if header else 0 :]]
+    return Rows(columns, [(row + [""] * width)[:width] for row in rows[1 if header else 0 :]], header)
 
 
 def is_header(rows: list[list[str]]) -> bool:
@@ -145,9 +189,9 @@ def _is_left_open(text: str, separator: str) -> bool:
     return False
 
 
-def _separator(head: str) -> str | None:
-    """The separator that cuts most of the first records into the same number of cells, or a known header into names;
-    None when none does."""
+def _separator(head: str, prose: bool) -> str | None:
+    """The separator that cuts a known header into names, or most of the first records into the same number of cells;
+    None when none does. prose: commas are punctuation, so only a known header or tabs count."""
     best, least = None, 1
     for separator in (",", ";", "\t", "|"):
         try:
@@ -160,10 +204,12 @@ def _separator(head: str) -> str | None:
             return separator
         if len(records) > 2:
             records = records[:-1] or records  # the last one may be cut off
+        if prose and separator != "\t":
+            continue
         width, times = Counter(len(row) for row in records).most_common(1)[0]
         if width > least and times >= 0.7 * len(records):
             best, least = separator, width
-    if best is None and '"' in head:
+    if best is None and '"' in head and not prose:
         return ","
     first = head.splitlines()[0].strip().casefold() if head.strip() else ""
     return "," if best is None and first.strip('"') in TEXT_NAMES else best

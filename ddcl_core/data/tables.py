@@ -9,26 +9,30 @@ Everything that cannot be read raises InputError with one sentence. Nothing is e
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ddcl_core.data.documents import clean_text
-from ddcl_core.data.table_files import Rows, json_rows, parquet_rows, unpacked_gzip, zip_rows
-from ddcl_core.data.table_text import LABEL_NAMES, TEXT_NAMES, decode, separated, titled
+from ddcl_core.data.documents import clean_label, clean_text
+from ddcl_core.data.table_files import json_rows, looks_like_json, parquet_rows, unpacked_gzip, zip_rows
+from ddcl_core.data.table_text import LABEL_NAMES, TEXT_NAMES, Rows, decode, lines_of, separated, titled
 from ddcl_core.errors import InputError
 
 MAX_BYTES = 500 * 2**20
 MOST_ROWS = 20_000
 MAX_LABELS = 64
 MAX_COLUMNS = 1000
+_DATE = re.compile(r"(https?://|www\.)\S+|\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}([T ].*)?")
+_CODE = re.compile(_DATE.pattern + r"|[-+]?\d[\d.,]*|[0-9a-f]{8,}(-[0-9a-f]+)*")
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows of texts. columns: names. rows: R lists of as many strings. total: rows in the file, of which `rows` may be
     a random part. text, label: guessed columns (label may be None). reason: why, in words. notes: what was done. encoding:
-    a key of `table_text.ENCODINGS` that the file was read in, None for a file that names its own."""
+    a key of `table_text.ENCODINGS` that the file was read in, None for a file that names its own. header: whether the
+    first row was taken for the names of the columns, None for a file that names them otherwise."""
 
     columns: tuple[str, ...]
     rows: list[list[str]]
@@ -38,6 +42,7 @@ class Table:
     reason: str
     notes: list[str] = field(default_factory=list)
     encoding: str | None = None
+    header: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -52,21 +57,24 @@ class OwnDocuments:
         return len(self.texts)
 
 
-def read_table(content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS, encoding: str | None = None) -> Table:
+def read_table(
+    content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS, encoding: str | None = None, header: bool | None = None
+) -> Table:
     """The rows of a file, told by its first bytes, or by its ending where those say nothing.
 
     At most `most` rows are kept, drawn evenly by `seed`; the notes say so. encoding: a key of `table_text.ENCODINGS`;
-    guessed by default. Raises InputError for files that cannot be read, are too large, or hold no row.
+    header: whether the first row of a table names its columns; both are guessed by default. Raises InputError for files
+    that cannot be read, are too large, or hold no row.
     """
     if not content:
         raise InputError(f"{name} is empty; choose a file with documents in it.")
     if len(content) > MAX_BYTES:
         raise InputError(f"{name} has {len(content) >> 20} MB, and at most {MAX_BYTES >> 20} MB are read; cut it into parts.")
     notes: list[str] = []
-    read = _Reader(notes, encoding)
+    read = _Reader(notes, encoding, header)
     try:
-        columns, rows = read(content, name)
-        return _table(columns, rows, notes, name, seed, most, read.encoding)
+        found = read(content, name)
+        return replace(_table(found, notes, name, seed, most), encoding=read.encoding)
     except InputError:
         raise
     except Exception as error:  # the content is anybody's, and can be broken in ways that no reader expects
@@ -76,8 +84,8 @@ def read_table(content: bytes, name: str, seed: int = 0, most: int = MOST_ROWS, 
 class _Reader:
     """Columns and rows of the content of a file; keeps the encoding that was used, and adds to the notes."""
 
-    def __init__(self, notes: list[str], asked: str | None) -> None:
-        self.notes, self.asked = notes, asked
+    def __init__(self, notes: list[str], asked: str | None, header: bool | None) -> None:
+        self.notes, self.asked, self.header = notes, asked, header
         self.encoding: str | None = None
 
     def __call__(self, content: bytes, name: str) -> Rows:
@@ -87,28 +95,28 @@ class _Reader:
         if content[:4] == b"PAR1":
             return parquet_rows(content, name)
         if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-            return zip_rows(content, name, self.notes, self)
+            return zip_rows(content, name, self.notes, self, self.header)
         if content[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
             raise InputError(f"{name} is an old Excel file or locked by a password; save it as .xlsx or .csv without one.")
         text, self.encoding = decode(content, name, self.notes, self.asked)
-        if ending in ("jsonl", "ndjson", "json") or text.lstrip()[:1] in ("{", "["):
+        if ending in ("jsonl", "ndjson", "json") or looks_like_json(text):
             return json_rows(text, name, self.notes)
-        return separated(text, name, ending, self.notes)
+        return separated(text, name, ending, self.notes, self.header)
 
 
-def _table(
-    columns: list[str], rows: Iterable[list[str]], notes: list[str], name: str, seed: int, most: int, encoding: str | None
-) -> Table:
-    if len(columns) > MAX_COLUMNS:
-        raise InputError(f"{name} has {len(columns):,} columns, and at most {MAX_COLUMNS:,} are read; keep those with texts and labels.")
-    kept, total = _sample(rows, most, seed)
-    columns, kept = [_whole(column) for column in columns], [[_whole(cell) for cell in row] for row in kept]
+def _table(found: Rows, notes: list[str], name: str, seed: int, most: int) -> Table:
+    if len(found.columns) > MAX_COLUMNS:
+        raise InputError(
+            f"{name} has {len(found.columns):,} columns, and at most {MAX_COLUMNS:,} are read; keep those with texts and labels."
+        )
+    kept, total = _sample(found.rows, most, seed)
+    columns, kept = [_whole(column) for column in found.columns], [[_whole(cell) for cell in row] for row in kept]
     if not kept or not columns:
         raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
     if total > len(kept):
         notes.append(f"There are {total:,} rows; {len(kept):,} of them, drawn evenly with seed {seed}, are used.")
     text_column, label_column, reason = guess_columns(columns, kept)
-    return Table(tuple(columns), kept, total, text_column, label_column, reason, notes, encoding)
+    return Table(tuple(columns), kept, total, text_column, label_column, reason, notes, header=found.header)
 
 
 def pasted_table(text: str, seed: int = 0, most: int = MOST_ROWS) -> Table:
@@ -116,23 +124,22 @@ def pasted_table(text: str, seed: int = 0, most: int = MOST_ROWS) -> Table:
 
     Raises InputError when there is none.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines_of(text) if line.strip()]
     if not lines:
         raise InputError("There are no documents yet; paste at least one line of text.")
     if not all("\t" in line for line in lines):
-        table = _table(["text"], ([line] for line in lines), [], "What was pasted", seed, most, None)
+        table = _table(Rows(["text"], [[line] for line in lines]), [], "What was pasted", seed, most)
         return replace(table, reason="one document a line")
     cells = [line.split("\t") for line in lines]
     if len({len(row) for row in cells}) > 1:  # tabs within the texts
         cells = [line.split("\t", 1) for line in lines]
-    columns, rows = titled(cells)
-    if len(columns) == 2 and len(rows) == len(cells):
-        first, second = (sum(len(row[c]) for row in cells) for c in (0, 1))
-        columns = ["label", "text"] if second >= first else ["text", "label"]
-        table = _table(columns, rows, [], "What was pasted", seed, most, None)
-        side = "before" if second >= first else "after"
-        return replace(table, text=columns.index("text"), label=columns.index("label"), reason=f"a label {side} each tab")
-    return _table(columns, rows, [], "What was pasted", seed, most, None)
+    found = titled(cells)
+    if len(found.columns) > 2 or found.header:
+        return _table(found, [], "What was pasted", seed, most)
+    first, second = (sum(len(row[c]) for row in cells) for c in (0, 1))
+    columns, side = (["label", "text"], "before") if second >= first else (["text", "label"], "after")
+    table = _table(Rows(columns, cells), [], "What was pasted", seed, most)
+    return replace(table, text=columns.index("text"), label=columns.index("label"), reason=f"a label {side} each tab")
 
 
 def take_documents(table: Table, text: int | None = None, label: int | None = -1) -> OwnDocuments:
@@ -148,7 +155,7 @@ def take_documents(table: Table, text: int | None = None, label: int | None = -1
     empty = repeated = unlabelled = 0
     for row in table.rows:
         cleaned = clean_text(row[text])
-        name = clean_text(row[label]).replace("\n", " ")[:80] if label is not None else ""
+        name = clean_label(row[label]) if label is not None else ""
         if not any(c.isalnum() for c in cleaned):
             empty += 1
         elif cleaned in seen:
@@ -167,7 +174,7 @@ def take_documents(table: Table, text: int | None = None, label: int | None = -1
             f"No row has both a text and a label in the column {table.columns[label]!r}; choose another column for the label, or none."
         )
     if not texts:
-        raise InputError(f"The column {table.columns[text]!r} holds no text; choose another column for the text.")
+        raise InputError(f"The column {table.columns[text]!r} holds no letters or digits; choose another column for the text.")
     if label is None:
         return OwnDocuments(tuple(texts), (), tuple(notes))
     sizes = Counter(labels)
@@ -192,13 +199,14 @@ def guess_columns(columns: list[str] | tuple[str, ...], rows: list[list[str]]) -
     lengths = [sum(len(row[c]) for row in some) / len(some) for c in count]
     names = [name.strip().casefold() for name in columns]
     named = [c for c in count if names[c] in TEXT_NAMES and lengths[c] >= 3]
-    text = max(named or count, key=lambda c: lengths[c])
+    prose = [c for c in count if not _is_code(row[c] for row in some) and names[c] not in ("file", "filename")]
+    text = max(named or prose or count, key=lambda c: lengths[c])
     why = f"{columns[text]!r} is called so" if named else f"{columns[text]!r} holds the longest texts"
     few = min(MAX_LABELS, max(2, len(some) // 2))
     candidates, crowded = [], []
     for c in count:
         values = {row[c] for row in some if row[c].strip()}
-        if c == text or lengths[c] > 60 or len(values) < 2:
+        if c == text or lengths[c] > 60 or len(values) < 2 or names[c] in ("file", "filename") or _is_code(values, dates=True):
             continue
         repeats = len(values) < len(some) or names[c] in LABEL_NAMES
         if repeats and (len(values) <= few or len(some) <= 4 and len(values) <= 3):
@@ -211,6 +219,13 @@ def guess_columns(columns: list[str] | tuple[str, ...], rows: list[list[str]]) -
     if crowded:
         return text, None, f"{why}; {columns[crowded[0]]!r} has too many different values for a label"
     return text, None, f"{why}; no column looks like a label"
+
+
+def _is_code(values: Iterable[str], dates: bool = False) -> bool:
+    """Whether most values are addresses or dates; without `dates`, addresses and numbers, which are no texts either."""
+    form = _DATE if dates else _CODE
+    filled = [value.strip() for value in values if value.strip()]
+    return bool(filled) and sum(form.fullmatch(value) is not None for value in filled) >= 0.8 * len(filled)
 
 
 def _whole(text: str) -> str:

@@ -105,3 +105,26 @@ def test_lists_and_maps_open_documents_and_the_last_choice_stays(documents: LabP
     page.keyboard.press("Enter")
     page.get_by_text("0 of 20 documents.").wait_for()
     assert not [e for e in documents.errors if "404" not in e]
+
+
+def test_what_is_taken_away_is_no_longer_offered_and_a_header_can_be_named(documents: LabPage) -> None:
+    documents.open(SMALL)
+    page = documents.page
+    documents.pause()
+    page.get_by_role("button", name="Own documents").click()
+    paste = page.get_by_role("textbox", name="Or paste documents")
+    use = page.get_by_test_id("stBaseButton-primary")
+    paste.fill("some words here\nother words there\nmore words\n")
+    paste.press("Control+Enter")
+    page.get_by_role("button", name="Read these 3 documents").wait_for()
+    content = b"kommentar,kategorie\nsehr gut,a\nschlecht,b\ngut,a\nnicht gut,b\n"
+    page.locator("input[type=file]").set_input_files({"name": "own.csv", "mimeType": "text/csv", "buffer": content})
+    page.get_by_role("button", name="Read these 5 documents").wait_for()
+    page.get_by_text("The first row names the columns").click()
+    page.get_by_text("'kategorie' has few different values").wait_for()
+    page.get_by_role("button", name="Read these 4 documents").wait_for()
+    page.locator("[data-testid=stFileUploader] button[aria-label*=emove], [data-testid=stFileUploader] button[aria-label*=elete]").first.click()
+    page.get_by_role("button", name="Read these 3 documents").wait_for()  # what was pasted is still there
+    paste.fill("  ")
+    paste.press("Control+Enter")
+    use.wait_for(state="detached")

@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(name: str, content: bytes,
 
 
 def test_only_empty_texts_are_refused() -> None:
-    with pytest.raises(InputError, match="holds no text"):
+    with pytest.raises(InputError, match="holds no letters or digits"):
         take_documents(read_table(b"text,label\n...,a\n!!,b\n", "a.csv"), 0, 1)
 
 
@@ -183,7 +183,7 @@ def test_stray_signs_in_a_text_are_no_reason_to_refuse_it() -> None:
     own = take_documents(read_table(f"text,label\n{rows}".encode(), "own.csv"))
     assert own.texts[0] == "a [31mb word 0" and own.labels == ("x", "y") * 3 and "NUL" in own.notes[0]
     for content in (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 10, b"%PDF-1.4\n%\xe2\xe3" + bytes(range(1, 256)) * 20):
-        with pytest.raises(InputError, match="is no text file"):
+        with pytest.raises(InputError, match="is no text file|is a formatted document"):
             read_table(content, "own.csv")
 
 
@@ -195,8 +195,10 @@ def test_a_quotation_mark_that_is_never_closed_is_named_by_its_row() -> None:
 
 def test_rows_of_another_length_are_kept_and_said() -> None:
     table = read_table(b"text,label\na b c,x\nd e f\ng h i,y,z,w\nj k l,x\n", "own.csv")
-    assert table.columns[:2] == ("text", "label") and [row[0] for row in table.rows] == ["a b c", "d e f", "g h i", "j k l"]
-    assert "more or fewer cells than the first: 2" in table.notes[0] and "comma" in table.notes[0]
+    assert table.columns == ("text", "label") and table.rows == [["a b c", "x"], ["d e f", ""], ["g h i,y,z", "w"], ["j k l", "x"]]
+    assert "more cells than the first: 1" in table.notes[0] and "comma" in table.notes[0] and "fewer cells than the first: 1" in table.notes[1]
+    last = read_table(b"label,text\npos,I liked it, really, a lot\nneg,not at all\npos,fine\n", "own.csv")
+    assert last.rows[0] == ["pos", "I liked it, really, a lot"]
 
 
 def test_headers_by_numbers_below_them_and_names_that_repeat() -> None:
@@ -296,3 +298,96 @@ def test_halves_of_characters_missing_columns_and_damaged_packing() -> None:
     content[60:70] = b"\xff" * 10
     with pytest.raises(InputError, match="cannot be unpacked"):
         read_table(bytes(content), "own.zip")
+
+
+def test_prose_is_one_document_a_line_and_brackets_make_no_json() -> None:
+    poem = "Hello, my friend.\nI came, I saw.\nWords, words, words.\n"
+    table = read_table(poem.encode(), "poem.txt")
+    assert [row[0] for row in table.rows] == poem.splitlines() and "Each line is read as one document." in table.notes
+    for content, name in ((b"[Verse 1] hello there\nsecond line here\n", "song.txt"), (b"{curly} is a word\nanother line\n", "notes.txt")):
+        assert len(read_table(content, name).rows) == 2
+    table = read_table(b"[id],text\n1,hello world\n2,bye then\n", "own.csv")
+    assert table.columns == ("[id]", "text") and table.rows[0] == ["1", "hello world"]
+    assert read_table(b'{"text": "a b"}\n{"text": "c d"}\n', "own.txt").rows == [["a b"], ["c d"]]
+    with pytest.raises(InputError, match="formatted document"):
+        read_table(rb"{\rtf1\ansi hello}", "own.rtf")
+
+
+def test_line_ends_of_unicode_do_not_end_a_json_line() -> None:
+    table = read_table('{"text":"a\u2028b\u0085c","label":"x"}\r\n{"text":"d","label":"y"}\n'.encode(), "own.jsonl")
+    assert len(table.rows) == 2 and table.rows[0][0] == "a\u2028b\u0085c"
+
+
+def test_keys_that_come_late_in_json_are_columns() -> None:
+    lines = ['{"a": "%d"}' % i for i in range(2500)] + ['{"text": "some words", "a": "1"}']
+    assert read_table("\n".join(lines).encode(), "own.jsonl").columns == ("a", "text")
+
+
+def test_the_first_row_is_a_header_if_one_says_so() -> None:
+    content = b"kommentar,kategorie\nsehr gut,a\nschlecht,b\ngut,a\n"
+    assert len(read_table(content, "own.csv").rows) == 4
+    table = read_table(content, "own.csv", header=True)
+    assert table.columns == ("kommentar", "kategorie") and len(table.rows) == 3 and table.label == 1
+    assert table.header is True and read_table(content, "own.csv").header is False
+    assert len(read_table(b"text,label\na b,x\nc d,x\n", "own.csv", header=False).rows) == 3
+    table = read_table(b"comments\nsome words\nother words\n", "own.csv")
+    assert table.header is False and len(table.rows) == 3
+    assert read_table(b"comments\nsome words\nother words\n", "own.csv", header=True).columns == ("comments",)
+    assert read_table(b"comments\nsome words\n", "own.txt").header is None and pasted_table("a b\nc d").header is None
+
+
+def test_excel_keeps_words_that_mean_nothing_elsewhere_and_passes_over_a_title() -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (["Survey 2024"], ["answer", "group"], ["None", "NA"], ["null and void", "x"], ["fine, thanks", "NA"]):
+        book.active.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    table = read_table(out.getvalue(), "own.xlsx")
+    assert table.columns == ("answer", "group") and table.rows == [["None", "NA"], ["null and void", "x"], ["fine, thanks", "NA"]]
+    assert len(read_table(out.getvalue(), "own.xlsx", header=False).rows) == 4
+
+
+def test_an_index_of_parquet_is_a_column_and_whole_numbers_stay_whole() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"label": pandas.array([1, None, 2], dtype="float64")}, index=pandas.Index([f"{LONG} {i}" for i in range(3)], name="text"))
+    frame["label"] = frame["label"].astype("Int64")
+    out = io.BytesIO()
+    frame.to_parquet(out)
+    table = read_table(out.getvalue(), "own.parquet")
+    assert table.columns == ("text", "label") and [row[1] for row in table.rows] == ["1", "", "2"] and table.text == 0
+    with pytest.raises(InputError, match=r"as Parquet \(.+\)"):
+        read_table(out.getvalue()[:-30], "own.parquet")
+
+
+def test_addresses_dates_and_file_names_are_neither_texts_nor_labels() -> None:
+    rows = "".join(f"https://example.org/a/very/long/address/{i},news {i} of today,2024-01-0{i % 3 + 1},{'ab'[i % 2]}\n" for i in range(12))
+    table = read_table(f"link,headline,day,kind\n{rows}".encode(), "own.csv", header=True)
+    assert table.columns[table.text] == "headline" and table.columns[table.label] == "kind"
+    table = read_table(zipped({f"{i}.txt": f"some words {i}".encode() for i in range(3)}), "own.zip")
+    assert table.columns[table.text] == "text" and table.label is None
+
+
+def test_a_label_may_look_like_a_tag() -> None:
+    rows = "".join(f"some words {i},<{'pb'[i % 2]}>\n" for i in range(4))
+    assert take_documents(read_table(f"text,label\n{rows}".encode(), "own.csv")).labels == ("<p>", "<b>") * 2
+
+
+def test_what_a_zip_cannot_be_is_said() -> None:
+    out = io.BytesIO(zipped({"a.txt": b"hello there"}))
+    with zipfile.ZipFile(out) as archive:
+        at = archive.infolist()[0].header_offset
+    content = bytearray(out.getvalue())
+    content[at + 6] |= 1
+    directory = content.index(b"PK\x01\x02")
+    content[directory + 8] |= 1
+    with pytest.raises(InputError, match="locked by a password"):
+        read_table(bytes(content), "own.zip")
+    with pytest.raises(InputError, match="formatted document"):
+        read_table(zipped({"word/document.xml": b"<w/>", "[Content_Types].xml": b"<x/>"}), "own.docx")
+    table = read_table(zipped({"a.txt": b"hello there", "b.txt": bytes(range(256)) * 20}), "own.zip")
+    assert len(table.rows) == 1 and "no text are left out: 1" in table.notes[0]
+    with pytest.raises(InputError, match="more than 10 million characters"):
+        read_table(b'text,label\n"' + b"word " * 2_100_000 + b'",a\nb,a\n', "own.csv")

@@ -11,10 +11,10 @@ import torch
 
 from dashboard.documents import worker
 from dashboard.documents.export import documents_frame, parquet, prototypes_frame, report, safe_csv
-from dashboard.documents.html import contexts_html, contribution_table, ink_on, mixture_bar, tinted
+from dashboard.documents.html import contexts_html, contribution_table, ink_on, mixture_bar, signed, tinted
 from dashboard.documents.look import DocumentLook, Material
 from dashboard.documents.presets import DOCUMENT_PRESETS
-from dashboard.documents.state import DocumentState, from_query, panel_of, to_query
+from dashboard.documents.state import DocumentState, from_query, panel_of, prototypes_for, to_query
 from ddcl_core import InputError, RunConfig, TrainingRun
 from ddcl_core.config import DataConfig, EncoderConfig
 
@@ -116,6 +116,21 @@ def test_exports(look: DocumentLook) -> None:
     assert prototypes_frame(look, {0: "mine"})["name"][0] == "mine"
     page = report(look, {0: "<mine>"}, "About <it>", json.dumps({"seed": 7}))
     assert "&lt;mine&gt;" in page and "About &lt;it&gt;" in page and "http" not in page and "<script" not in page
+
+
+def test_no_cell_of_a_csv_is_a_formula_and_an_empty_one_stays_empty() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"a": ["", "=1+1", "-x", "fine", "@cmd"], "n": [1, 2, -3, 4, 5]})
+    assert safe_csv(frame).decode("utf-8-sig").splitlines()[1:] == [",1", "'=1+1,2", "'-x,-3", "fine,4", "'@cmd,5"]
+
+
+def test_three_digits_with_a_sign_unless_they_are_nothing() -> None:
+    assert [signed(v) for v in (0.0004, -0.0004, 0.0006, -1.0)] == ["0.000", "0.000", "+0.001", "-1.000"]
+
+
+def test_own_documents_begin_with_two_prototypes_a_label() -> None:
+    assert [prototypes_for(n) for n in (0, 1, 2, 3, 5, 27, 64)] == [8, 8, 6, 6, 12, 64, 64]
 
 
 def test_links_come_back(look: DocumentLook) -> None:
