@@ -55,7 +55,7 @@ CODEBOOK_PRESETS: tuple[Preset, ...] = (
         "Dead codes in hard VQ",
         "Sixteen numbers a code, hard on both sides. Left, plain: most of the 64 codes are never chosen again, since "
         "only a code that is chosen learns. Right, codes follow moving averages, and one that falls out of use is put "
-        "onto an output of the batch: nine in ten are in use within 200 steps.",
+        "onto an output of the batch: about nine in ten are in use within 200 steps.",
         (Pair("", Panel("Hard VQ", WIDE), Panel("Moving averages with revival", REVIVED)),),
         steps_per_second=16.0,
     ),
