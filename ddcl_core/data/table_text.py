@@ -91,8 +91,10 @@ def separated(text: str, name: str, ending: str, notes: list[str], header: bool 
     header: whether the first row names the columns; guessed by default. Raises InputError.
     """
     before = csv.field_size_limit(_FIELD)
+    named = re.match(r"sep=(.)\r?\n", text, re.IGNORECASE)  # as Excel writes it
+    text = text[named.end() :] if named else text
     try:
-        separator = "\t" if ending in ("tsv", "tab") else _separator(text[:_LOOKED_AT], ending in _PROSE)
+        separator = named[1] if named else "\t" if ending in ("tsv", "tab") else _separator(text[:_LOOKED_AT], ending in _PROSE)
         if separator is None:
             notes.append("Each line is read as one document.")
             lines = [[line] for line in lines_of(text) if line.strip()]

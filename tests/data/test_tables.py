@@ -313,6 +313,11 @@ def test_prose_is_one_document_a_line_and_brackets_make_no_json() -> None:
         read_table(rb"{\rtf1\ansi hello}", "own.rtf")
 
 
+def test_a_first_line_may_name_the_separator() -> None:
+    table = read_table(b"sep=;\r\ntext;label\r\na, b;x\r\nc, d;y\r\n", "own.csv")
+    assert table.columns == ("text", "label") and table.rows == [["a, b", "x"], ["c, d", "y"]]
+
+
 def test_line_ends_of_unicode_do_not_end_a_json_line() -> None:
     table = read_table('{"text":"a\u2028b\u0085c","label":"x"}\r\n{"text":"d","label":"y"}\n'.encode(), "own.jsonl")
     assert len(table.rows) == 2 and table.rows[0][0] == "a\u2028b\u0085c"
