@@ -14,12 +14,11 @@ from dashboard.engine.uploads import uploads
 from dashboard.own_data import own_popover
 from dashboard.theme import plain
 from ddcl_core.data.table_text import ENCODINGS
-from ddcl_core.data.tables import MAX_BYTES, Table, pasted_table, read_table, take_documents
+from ddcl_core.data.tables import MAX_BYTES, OwnDocuments, Table, pasted_table, read_table, take_documents
 from ddcl_core.errors import InputError
 
 FIRST = 400  # documents that are read at first, so that the first picture does not take minutes
 Begin = Callable[[DocumentState], None]
-KINDS = ["csv", "tsv", "txt", "jsonl", "json", "ndjson", "parquet", "xlsx", "zip", "tab", "md", "xls"]
 
 
 def own_documents(state: DocumentState, shown: DocumentState, begin: Begin) -> None:
@@ -74,6 +73,7 @@ def _keep(content: bytes, read: Callable[[], Table]) -> None:
     try:
         st.session_state.document_table = read()
         st.session_state.document_digest = hashlib.sha256(content).digest()
+        st.session_state.document_file_failed = None
     except InputError as error:
         st.session_state.document_file_failed = str(error)
 
@@ -111,7 +111,7 @@ def _choose(table: Table, state: DocumentState, shown: DocumentState, begin: Beg
     some = [c for c in (text, label) if c is not None]
     st.dataframe({_short(table.columns[c]): [row[c][:160] for row in table.rows[:5]] for c in dict.fromkeys(some)}, hide_index=True)
     try:
-        own = take_documents(table, text, label)
+        own = _taken(table, text, label)
     except InputError as error:
         st.error(plain(str(error)))
         return
@@ -136,6 +136,15 @@ def _choose(table: Table, state: DocumentState, shown: DocumentState, begin: Beg
             )
         )  # fmt: skip
         st.rerun()
+
+
+def _taken(table: Table, text: int, label: int | None) -> OwnDocuments:
+    """`take_documents`, which takes half a second for 20,000 documents, once for each choice and not at each run of the page."""
+    key = (st.session_state.document_digest, text, label)
+    kept = st.session_state.get("document_taken")
+    if kept is None or kept[0] != key:
+        kept = st.session_state.document_taken = (key, take_documents(table, text, label))
+    return kept[1]
 
 
 def _short(name: str) -> str:
