@@ -18,8 +18,9 @@ def one_prototype(look: looks.DocumentLook, k: int, token: str) -> None:
     order = [int(i) for i in np.argsort(-look.usage)]
     pick, rename = st.columns([2, 2], gap="medium", vertical_alignment="bottom")
     with pick:
+        # The list shows the words it was made with for what is chosen, so a new name makes it anew.
         chosen = st.selectbox(
-            "Prototype", order, order.index(k), key=f"prototype-pick-{k}-{look.step}",
+            "Prototype", order, order.index(k), key=f"prototype-pick-{k}-{look.step}-{names().get(k, '')}",
             format_func=lambda i: f"{i + 1}: {look.name(i, names())} ({look.usage[i]:.0%})",
         )  # fmt: skip
         if chosen != k:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.lab_page import LabPage
+from tests.browser.lab_page import PATIENCE, LabPage
 
 SMALL = {"documents": "20", "tokens": "16", "k": "4"}
 OWN = (
@@ -128,3 +130,21 @@ def test_what_is_taken_away_is_no_longer_offered_and_a_header_can_be_named(docum
     paste.fill("  ")
     paste.press("Control+Enter")
     use.wait_for(state="detached")
+
+
+def test_a_name_given_by_hand_goes_into_the_exports_as_text(documents: LabPage) -> None:
+    documents.open(SMALL, step=4)
+    page = documents.page
+    documents.pause()
+    read(documents)
+    page.get_by_role("tab", name="One prototype").click()
+    name = page.get_by_role("textbox", name="Call it")
+    name.fill("<b>mine</b>")
+    name.press("Enter")
+    expect(page.get_by_role("combobox", name="Prototype", exact=True)).to_have_value(re.compile("<b>mine</b>"), timeout=PATIENCE * 1000)
+    page.get_by_text("Take the results with you").click()
+    for button, expected in (("Prototypes (CSV)", "<b>mine</b>"), ("Report (HTML)", "&lt;b&gt;mine&lt;/b&gt;")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=button).click()
+        with open(download.value.path(), encoding="utf-8") as file:
+            assert expected in file.read()
