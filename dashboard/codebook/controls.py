@@ -10,8 +10,8 @@ import streamlit as st
 
 from dashboard.codebook.own import own_images
 from dashboard.codebook.state import IMAGES, SIZES, CodebookState
-from dashboard.presets import Panel
 from dashboard.own_data import own_popover
+from dashboard.presets import Panel
 from dashboard.theme import plain
 from ddcl_core.codebook.config import ImageConfig
 from ddcl_core.errors import InputError

@@ -13,8 +13,8 @@ from dashboard.engine.client import get_engine
 from dashboard.engine.jobs import job_key, jobs
 from dashboard.job_view import job_progress
 from dashboard.live.hub import get_hub
-from dashboard.tables import TABLE_CSS
 from dashboard.presets import Panel
+from dashboard.tables import TABLE_CSS
 from dashboard.theme import palette, plain, theme_name
 from ddcl_core.codebook.health import VERDICTS
 from ddcl_core.errors import InputError

@@ -43,14 +43,9 @@ def moment(run: Any) -> dict[str, Any]:
     host = lambda values: np.nan_to_num(values.detach().float().cpu().numpy())  # noqa: E731
     with torch.no_grad():
         padded = model.encoder(model.tokens, model.mask)  # B, T, d
-        z = padded[model.mask]  # N, d
-        losses = quantization_losses(z, model.prototypes, run.temperature)
-        logits = None
-        if task:
-            centroids = torch.zeros_like(padded)
-            centroids[model.mask] = losses.centroids
-            logits = _pooled(model, centroids, model.mask).double().cpu().numpy()
-        q = host(losses.assignments)
+        losses = quantization_losses(padded, model.prototypes, run.temperature, model.mask)
+        logits = _pooled(model, losses.centroids, model.mask).double().cpu().numpy() if task else None
+        q, z = host(losses.assignments[model.mask]), padded[model.mask]  # (N, K), (N, d)
         places = np.linspace(0, len(z) - 1, min(TOKEN_SAMPLE, len(z))).astype(np.int64)
         sample = host(z[torch.from_numpy(places).to(z.device)])
     index = word_index(run.scene)

@@ -131,20 +131,21 @@ def excel_rows(content: bytes, name: str, notes: list[str], header: bool | None 
         raise InputError("Excel files need the package openpyxl; run: pip install openpyxl, or save the table as CSV.") from error
     except Exception as error:  # openpyxl raises many kinds for damaged files
         raise InputError(f"{name} cannot be read as Excel; save it again, or as CSV.") from error
+    named = header is not False
     filled = {}
     for title, frame in sheets.items():
         rows = [[cell(value) for value in row] for row in frame.itertuples(index=False, name=None)]
         rows = [row for row in rows if any(value.strip() for value in row)]
         while len(rows) > 2 and len(rows[0]) > 1 and _filled(rows[0]) == 1 and _filled(rows[1]) > 1:
             rows = rows[1:]
-        if len(rows) > (header is not False):
+        if len(rows) > int(named):
             filled[title] = rows
     if not filled:
         raise InputError(f"{name} holds no row with documents; choose a file with at least one.")
     title = next(iter(filled))
     if len(filled) > 1:
         notes.append(f"The workbook has {len(filled)} sheets with rows; {title!r} is read.")
-    return titled(filled[title], header is not False)
+    return titled(filled[title], named)
 
 
 def _filled(row: list[str]) -> int:
@@ -172,28 +173,29 @@ def zip_rows(content: bytes, name: str, notes: list[str], read: Callable[[bytes,
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = {
-                tuple(part for part in entry.filename.replace("\\", "/").split("/") if part not in ("", ".", "..")): entry
+            entries = [
+                (tuple(part for part in entry.filename.replace("\\", "/").split("/") if part not in ("", ".", "..")), entry)
                 for entry in archive.infolist()
                 if not entry.is_dir() and not entry.filename.startswith("__MACOSX")
-            }
-            if any(parts and parts[0] == "xl" for parts in entries):
+            ]
+            tops = {parts[0] for parts, _ in entries if len(parts) > 1}
+            if "xl" in tops:
                 return excel_rows(content, name, notes, header)
-            if any(parts[0] == "word" for parts in entries if parts) or ("content.xml",) in entries:
+            if "word" in tops or any(parts == ("content.xml",) for parts, _ in entries):
                 raise InputError(f"{name} is a formatted document; save it as plain text, CSV or Excel (.xlsx).")
-            if any(entry.flag_bits & 1 for entry in entries.values()):
+            if any(entry.flag_bits & 1 for _, entry in entries):
                 raise InputError(f"{name} is locked by a password; pack it again without one.")
-            named = {parts: entry for parts, entry in entries.items() if parts and not parts[-1].startswith(".")}
-            texts = {parts: entry for parts, entry in named.items() if parts[-1].lower().endswith(_TEXTS)}
+            named = [(parts, entry) for parts, entry in entries if parts and not parts[-1].startswith(".")]
+            texts = [(parts, entry) for parts, entry in named if parts[-1].lower().endswith(_TEXTS)]
             if texts:
                 rows = _text_rows(archive, texts, name, notes)
                 if len(entries) > len(rows):
                     notes.append(f"Files in the zip that are no text are left out: {len(entries) - len(rows):,}.")
                 return Rows(["file", "label", "text"], rows)
-            tables = {parts: entry for parts, entry in named.items() if parts[-1].lower().endswith(_TABLES)}
+            tables = [(parts, entry) for parts, entry in named if parts[-1].lower().endswith(_TABLES)]
             if len(tables) > 1:
                 raise InputError(f"{name} holds {len(tables)} tables; send the one that holds the documents.")
-            for parts, entry in tables.items():
+            for parts, entry in tables:
                 if entry.file_size > MAX_UNPACKED:
                     raise InputError(f"{name} holds more than {MAX_UNPACKED >> 20} MB; cut it into parts.")
                 return read(archive.read(entry), parts[-1])
@@ -201,14 +203,17 @@ def zip_rows(content: bytes, name: str, notes: list[str], read: Callable[[bytes,
         if name.lower().endswith((".xlsx", ".xlsm")):
             raise InputError(f"{name} cannot be read as Excel; save it again, or as CSV.") from error
         raise InputError(f"{name} cannot be unpacked ({error}); send a zip file that is whole and has no password.") from error
-    raise InputError(f"{name} holds no text file; put .txt files into it, in one folder for each label, or one table as CSV, JSON lines, Parquet or Excel.")
+    raise InputError(
+        f"{name} holds no text file; put .txt files into it, in one folder for each label, or one table as CSV, JSON lines, Parquet "
+        "or Excel."
+    )
 
 
-def _text_rows(archive: zipfile.ZipFile, texts: dict[tuple[str, ...], Any], name: str, notes: list[str]) -> list[list[str]]:
-    if sum(entry.file_size for entry in texts.values()) > MAX_UNPACKED:
+def _text_rows(archive: zipfile.ZipFile, texts: list[tuple[tuple[str, ...], Any]], name: str, notes: list[str]) -> list[list[str]]:
+    if sum(entry.file_size for _, entry in texts) > MAX_UNPACKED:
         raise InputError(f"{name} holds more than {MAX_UNPACKED >> 20} MB of text; leave some files out.")
     rows = []
-    for parts, entry in texts.items():
+    for parts, entry in texts:
         if entry.file_size > _MAX_ENTRY:
             raise InputError(f"{parts[-1]} in {name} has more than {_MAX_ENTRY >> 20} MB; cut it into documents.")
         said: list[str] = []

@@ -45,7 +45,10 @@ def decode(content: bytes, name: str, notes: list[str], encoding: str | None = N
         if encoding is None:
             raise InputError(f"{name} is no text file; choose {KINDS}, or save it as plain text.")
         if encoding != "utf-8":
-            notes.append(f"The file is not UTF-8; it was read as {ENCODINGS[encoding]}, so check letters with accents and quotes, and choose another encoding if they are wrong.")
+            notes.append(
+                f"The file is not UTF-8; it was read as {ENCODINGS[encoding]}, so check letters with accents and quotes, and choose "
+                "another encoding if they are wrong."
+            )
     text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace").removeprefix("\ufeff")
     if "\x00" in text:
         notes.append("Characters that are no text (NUL) are left out.")
@@ -171,11 +174,16 @@ def is_header(rows: list[list[str]]) -> bool:
         return False
     below = rows[1:50]
     for c in range(len(first)):
-        cells = [row[c].strip() for row in below if c < len(row) and row[c].strip()]
-        if cells and sum(_NUMBER.fullmatch(cell) is not None for cell in cells) >= 0.8 * len(cells):
+        if mostly(_NUMBER, (row[c] for row in below if c < len(row))):
             return True
     longest = max(len(cell) for row in below for cell in row)
     return all(len(cell) <= 40 for cell in first) and longest > 60
+
+
+def mostly(form: re.Pattern[str], cells: Iterable[str]) -> bool:
+    """Whether four in five of the cells that hold anything have this form."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return bool(filled) and sum(form.fullmatch(cell) is not None for cell in filled) >= 0.8 * len(filled)
 
 
 def _records(text: str, separator: str, strict: bool = False) -> Iterator[list[str]]:

@@ -16,13 +16,14 @@ from dataclasses import dataclass, field, replace
 
 from ddcl_core.data.documents import clean_label, clean_text
 from ddcl_core.data.table_files import json_rows, looks_like_json, parquet_rows, unpacked_gzip, zip_rows
-from ddcl_core.data.table_text import LABEL_NAMES, TEXT_NAMES, Rows, decode, lines_of, separated, titled
+from ddcl_core.data.table_text import LABEL_NAMES, TEXT_NAMES, Rows, decode, lines_of, mostly, separated, titled
 from ddcl_core.errors import InputError
 
 MAX_BYTES = 500 * 2**20
 MOST_ROWS = 20_000
 MAX_LABELS = 64
 MAX_COLUMNS = 1000
+# What is neither a label, being an address or a date, nor a text, being that or a number.
 _DATE = re.compile(r"(https?://|www\.)\S+|\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}([T ].*)?")
 _CODE = re.compile(_DATE.pattern + r"|[-+]?\d[\d.,]*|[0-9a-f]{8,}(-[0-9a-f]+)*")
 
@@ -199,14 +200,14 @@ def guess_columns(columns: list[str] | tuple[str, ...], rows: list[list[str]]) -
     lengths = [sum(len(row[c]) for row in some) / len(some) for c in count]
     names = [name.strip().casefold() for name in columns]
     named = [c for c in count if names[c] in TEXT_NAMES and lengths[c] >= 3]
-    prose = [c for c in count if not _is_code(row[c] for row in some) and names[c] not in ("file", "filename")]
+    prose = [c for c in count if not mostly(_CODE, (row[c] for row in some)) and names[c] not in ("file", "filename")]
     text = max(named or prose or count, key=lambda c: lengths[c])
     why = f"{columns[text]!r} is called so" if named else f"{columns[text]!r} holds the longest texts"
     few = min(MAX_LABELS, max(2, len(some) // 2))
     candidates, crowded = [], []
     for c in count:
         values = {row[c] for row in some if row[c].strip()}
-        if c == text or lengths[c] > 60 or len(values) < 2 or names[c] in ("file", "filename") or _is_code(values, dates=True):
+        if c == text or lengths[c] > 60 or len(values) < 2 or names[c] in ("file", "filename") or mostly(_DATE, values):
             continue
         repeats = len(values) < len(some) or names[c] in LABEL_NAMES
         if repeats and (len(values) <= few or len(some) <= 4 and len(values) <= 3):
@@ -219,13 +220,6 @@ def guess_columns(columns: list[str] | tuple[str, ...], rows: list[list[str]]) -
     if crowded:
         return text, None, f"{why}; {columns[crowded[0]]!r} has too many different values for a label"
     return text, None, f"{why}; no column looks like a label"
-
-
-def _is_code(values: Iterable[str], dates: bool = False) -> bool:
-    """Whether most values are addresses or dates; without `dates`, addresses and numbers, which are no texts either."""
-    form = _DATE if dates else _CODE
-    filled = [value.strip() for value in values if value.strip()]
-    return bool(filled) and sum(form.fullmatch(value) is not None for value in filled) >= 0.8 * len(filled)
 
 
 def _whole(text: str) -> str:
